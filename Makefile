@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# kprobes for Linux 6.12, x86: the driver. Each target is a script in dev/.
+
+.DEFAULT_GOAL := help
+.PHONY: help run tree test kunit selftest check clean
+
+help:      ## this list
+	@sed -n 's/^\([a-z-]*\): *\(.*[^#]\)\{0,1\}## \(.*\)/  make \1\t\3/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+run:       ## build the kernel with our kprobes, boot it in QEMU, show probes at work
+	@dev/run
+
+tree:      ## build/tree: the complete source tree; build/base: the pristine one
+	@dev/packages
+	@dev/tree
+
+test:      ## all suites that CI runs; ends with "N passed, N failed"
+	@dev/test
+
+kunit:     ## the KUnit suites alone
+	@dev/test kunit
+
+selftest:  ## the kernel's ftrace selftests about kprobes
+	@dev/test selftest
+
+check:     ## checkpatch, sparse, W=1, kernel-doc, shellcheck, spelling
+	@dev/check
+
+clean:     ## remove what was built, keep the unpacked trees
+	@dev/clean

@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * x86 kprobes: breakpoints that become jumps.
+ *
+ *   plan      which instructions must be displaced; may they be
+ *   build     the detour: the template of detour.S, filled in, then the
+ *             displaced instructions, then a jump back
+ *   install   the jump takes the place of the breakpoint
+ *   remove    the breakpoint takes the place of the jump
+ *
+ * The region of a site is the whole instructions from the probed one that cover
+ * the five bytes of a jump; behind a last instruction that does not fall through
+ * it may end in padding.  What has to be proved of it:
+ *
+ *   1. nobody lands inside: the landing map (landing.c)
+ *   2. nobody is inside: the optimizer's grace period
+ *   3. each instruction works from the detour: relocate.c
+ *   4. no other patcher owns any of it: region_reserved()
+ *   5. nobody is in a detour that is freed: the grace period of retire.c
+ */
+#define pr_fmt(fmt) "kprobes: " fmt
+
+#include <linux/extable.h>
+#include <linux/ftrace.h>
+#include <linux/memory.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <asm/cpufeature.h>
+#include <asm/segment.h>
+#include <asm/text-patching.h>
+
+#include "common.h"
+#include "landing.h"
+
+/* detour.S */
+extern const u8 kprobe_template_start[];
+extern const u8 kprobe_template_clac[];
+extern const u8 kprobe_template_ip[];
+extern const u8 kprobe_template_site[];
+extern const u8 kprobe_template_call[];
+extern const u8 kprobe_template_redirect[];
+extern const u8 kprobe_template_end[];
+void kprobe_detour_redirect(void);
+
+#define TEMPLATE_OFF(label)	(kprobe_template_##label - kprobe_template_start)
+#define TEMPLATE_SIZE		TEMPLATE_OFF(end)
+
+/* Where the operands begin behind the opcode bytes in the template. */
+#define IP_OPERAND		1
+#define SITE_OPERAND		(IS_ENABLED(CONFIG_X86_64) ? 2 : 1)
+#define CALL_OPERAND		1
+#define REDIRECT_OPERAND	2
+
+/*
+ * A module could not be examined, so that its jumps into what is mapped already
+ * are not known.  Under kprobe_mutex; never cleared, as the module stays.
+ */
+static bool map_incomplete;
+
+/**
+ * struct detour_plan - what is to become of a region
+ * @addr:	its first byte, which is the probed address
+ * @size:	its length in bytes, at least that of a jump
+ * @insns:	bytes of it that are instructions; the rest is padding
+ * @returns:	control may fall through its end
+ * @single:	it is one instruction
+ * @reason:	why it must stay as it is, or KPROBE_OPT_OK
+ */
+struct detour_plan {
+	unsigned long addr;
+	u8 size;
+	u8 insns;
+	bool returns;
+	bool single;
+	enum kprobe_opt_reason reason;
+};
+
+/*
+ * Plan
+ */
+
+static enum kprobe_opt_reason insn_reason(const struct kprobe_insn *insn,
+					  const u8 *bytes, unsigned long addr)
+{
+	/* A fault in the detour would not be found in the exception tables. */
+	if (search_exception_tables(addr))
+		return KPROBE_OPT_FIXUP;
+	if (kprobe_alternatives_reserved(bytes, addr))
+		return KPROBE_OPT_RESERVED;
+	if (insn->refusal || insn->class == KPROBE_INSN_STEP)
+		return KPROBE_OPT_INSN;
+	return KPROBE_OPT_OK;
+}
+
+/* Take in instructions until a jump has room or control cannot go on. */
+static enum kprobe_opt_reason plan_insns(struct detour_plan *plan)
+{
+	u8 bytes[MAX_INSN_SIZE];
+	struct kprobe_insn insn;
+	enum kprobe_opt_reason reason;
+
+	plan->returns = true;
+	while (plan->insns < JMP32_INSN_SIZE && plan->returns) {
+		unsigned long at = plan->addr + plan->insns;
+
+		if (kprobe_read_insn(&insn, bytes, at))
+			return KPROBE_OPT_INSN;
+		reason = insn_reason(&insn, bytes, at);
+		if (reason)
+			return reason;
+		plan->single = plan->insns == 0;
+		plan->insns += insn.size;
+		plan->returns = kprobe_insn_ops[insn.class].falls_through;
+	}
+	plan->size = max_t(int, plan->insns, JMP32_INSN_SIZE);
+	return KPROBE_OPT_OK;
+}
+
+static bool region_reserved(const struct detour_plan *plan)
+{
+	unsigned long last = plan->addr + plan->size - 1;
+
+	return kprobe_text_reserved(plan->addr, last) ||
+	       ftrace_text_reserved((void *)plan->addr, (void *)last);
+}
+
+/* Somebody who lands behind the last instruction is in another function. */
+static enum kprobe_opt_reason landing_reason(const struct detour_plan *plan)
+{
+	unsigned long end = plan->addr + plan->insns;
+
+	switch (kprobe_landing_query(plan->addr, end)) {
+	case KPROBE_LANDING_NO_MAP:
+		return KPROBE_OPT_NO_MEMORY;
+	case KPROBE_LANDING_INSIDE:
+		return KPROBE_OPT_LANDING;
+	case KPROBE_LANDING_NONE:
+		break;
+	}
+	if (plan->size == plan->insns)
+		return KPROBE_OPT_OK;
+	return kprobe_landing_query(end - 1, plan->addr + plan->size) ?
+		KPROBE_OPT_NO_ROOM : KPROBE_OPT_OK;
+}
+
+/* Where symbols do not tell functions apart, padding is what compilers pad with. */
+static bool is_padding(const struct detour_plan *plan)
+{
+	u8 bytes[JMP32_INSN_SIZE];
+	int i;
+
+	if (kprobe_read_text(bytes, plan->addr, JMP32_INSN_SIZE))
+		return false;
+	for (i = plan->insns; i < JMP32_INSN_SIZE; i++) {
+		if (bytes[i] != INT3_INSN_OPCODE && bytes[i] != 0x90)
+			break;
+	}
+	return i >= JMP32_INSN_SIZE;
+}
+
+static void make_plan(struct detour_plan *plan, unsigned long addr)
+{
+	memset(plan, 0, sizeof(*plan));
+	plan->addr = addr;
+	plan->reason = plan_insns(plan);
+	if (!plan->reason)
+		plan->reason = landing_reason(plan);
+	if (!plan->reason && region_reserved(plan))
+		plan->reason = KPROBE_OPT_RESERVED;
+	if (!plan->reason && plan->insns < plan->size && !is_padding(plan))
+		plan->reason = KPROBE_OPT_NO_ROOM;
+}
+
+/*
+ * Build
+ */
+
+static int append_insns(u8 *code, int len, const struct detour_plan *plan,
+			unsigned long slot)
+{
+	u8 bytes[MAX_INSN_SIZE];
+	struct kprobe_insn insn;
+	int done, ret;
+
+	for (done = 0; done < plan->insns; done += insn.size) {
+		if (len + KPROBE_DISPLACED_MAX > MAX_OPTINSN_SIZE)
+			return -ENOSPC;
+		if (kprobe_read_insn(&insn, bytes, plan->addr + done))
+			return -EFAULT;
+		ret = kprobe_insn_displace(code + len, bytes, &insn,
+					   plan->addr + done, slot + len);
+		if (ret < 0)
+			return ret;
+		len += ret;
+	}
+	return len;
+}
+
+static void put_long(u8 *code, unsigned long value)
+{
+	memcpy(code, &value, sizeof(value));
+}
+
+static void put_disp32(u8 *code, unsigned long at, void *target)
+{
+	s32 disp = (unsigned long)target - (at + sizeof(disp));
+
+	memcpy(code, &disp, sizeof(disp));
+}
+
+/* The template for a detour at @slot. */
+static void fill_template(u8 *code, const struct optimized_kprobe *op,
+			  unsigned long slot)
+{
+	static const u8 clac[] = { 0x0f, 0x01, 0xca };
+	u32 ip = (unsigned long)op->kp.addr + INT3_INSN_SIZE;
+	int at;
+
+	memcpy(code, kprobe_template_start, TEMPLATE_SIZE);
+	if (boot_cpu_has(X86_FEATURE_SMAP))
+		memcpy(code + TEMPLATE_OFF(clac), clac, sizeof(clac));
+	/* Sign-extended when pushed: kernel text is in the topmost 2 GB. */
+	memcpy(code + TEMPLATE_OFF(ip) + IP_OPERAND, &ip, sizeof(ip));
+	put_long(code + TEMPLATE_OFF(site) + SITE_OPERAND, (unsigned long)op);
+	at = TEMPLATE_OFF(call) + CALL_OPERAND;
+	put_disp32(code + at, slot + at, kprobe_detour_hit);
+	at = TEMPLATE_OFF(redirect) + REDIRECT_OPERAND;
+	put_disp32(code + at, slot + at, kprobe_detour_redirect);
+}
+
+/* The whole detour; returns its length or an errno. */
+static int build_detour(u8 *code, const struct optimized_kprobe *op,
+			const struct detour_plan *plan, unsigned long slot)
+{
+	int len, ret;
+
+	fill_template(code, op, slot);
+	len = append_insns(code, TEMPLATE_SIZE, plan, slot);
+	if (len < 0 || !plan->returns)
+		return len;
+	if (len + JMP32_INSN_SIZE > MAX_OPTINSN_SIZE)
+		return -ENOSPC;
+	ret = kprobe_encode_jmp(code + len, slot + len, plan->addr + plan->insns);
+	return ret < 0 ? ret : len + ret;
+}
+
+/*
+ * A slot as long as the detour will be.  Only displacements depend on where it
+ * is, so that the length can be learned from one built for another place.
+ */
+static int write_detour(struct optimized_kprobe *op,
+			const struct detour_plan *plan, u8 *code)
+{
+	kprobe_opcode_t *slot;
+	int len;
+
+	len = build_detour(code, op, plan, plan->addr);
+	if (len < 0)
+		return len;
+	slot = kprobe_slot_alloc(&kprobe_optinsn_slots, len);
+	if (!slot)
+		return -ENOMEM;
+	len = build_detour(code, op, plan, (unsigned long)slot);
+	if (len < 0) {
+		free_optinsn_slot(slot, 0);
+		return len;
+	}
+	perf_event_text_poke(slot, NULL, 0, code, len);
+	text_poke(slot, code, len);
+	op->optinsn.insn = slot;
+	op->optinsn.len = len;
+	op->optinsn.copy_off = TEMPLATE_SIZE;
+	return 0;
+}
+
+static int refuse(struct optimized_kprobe *op, enum kprobe_opt_reason reason)
+{
+	op->optinsn.reason = reason;
+	return reason == KPROBE_OPT_NO_MEMORY ? -ENOMEM : -EINVAL;
+}
+
+/**
+ * arch_prepare_optimized_kprobe() - plan and build the detour of a site
+ * @op:		the site
+ * @orig:	not used
+ *
+ * Context: process context, may sleep; kprobe_mutex and text_mutex are held.
+ * Return: 0; -ENOMEM; -EINVAL if the region must stay as it is.
+ * arch_optimize_reason() tells why.
+ */
+int arch_prepare_optimized_kprobe(struct optimized_kprobe *op,
+				  struct kprobe *orig)
+{
+	struct detour_plan plan;
+	u8 *code;
+	int err;
+
+	if (map_incomplete)
+		return refuse(op, KPROBE_OPT_NO_MEMORY);
+	make_plan(&plan, (unsigned long)op->kp.addr);
+	if (plan.reason)
+		return refuse(op, plan.reason);
+	if (kprobe_read_text(op->optinsn.copied_insn, plan.addr + INT3_INSN_SIZE,
+			     DISP32_SIZE))
+		return refuse(op, KPROBE_OPT_INSN);
+	code = kmalloc(MAX_OPTINSN_SIZE, GFP_KERNEL);
+	if (!code)
+		return refuse(op, KPROBE_OPT_NO_MEMORY);
+	err = write_detour(op, &plan, code);
+	kfree(code);
+	if (err)
+		return refuse(op, err == -ENOMEM ? KPROBE_OPT_NO_MEMORY :
+						   KPROBE_OPT_INSN);
+	op->optinsn.single = plan.single;
+	op->optinsn.size = plan.size;
+	return 0;
+}
+
+/**
+ * arch_optimize_reason() - why was a detour refused?
+ * @op:		the site
+ * @err:	what arch_prepare_optimized_kprobe() or
+ *		arch_check_optimized_kprobe() returned
+ *
+ * Context: kprobe_mutex is held.
+ * Return: the reason.
+ */
+enum kprobe_opt_reason arch_optimize_reason(struct optimized_kprobe *op, int err)
+{
+	return op->optinsn.reason;
+}
+
+/**
+ * arch_remove_optimized_kprobe() - free the detour of a site
+ * @op:		the site; nobody can be executing its detour
+ *
+ * Context: process context, may sleep; text_mutex is not held.
+ */
+void arch_remove_optimized_kprobe(struct optimized_kprobe *op)
+{
+	kprobe_opcode_t *slot = op->optinsn.insn;
+
+	perf_event_text_poke(slot, slot, op->optinsn.len, NULL, 0);
+	/* Whoever comes here all the same is to be noticed. */
+	scoped_guard(mutex, &text_mutex)
+		text_poke_set(slot, INT3_INSN_OPCODE, op->optinsn.len);
+	free_optinsn_slot(slot, 0);
+	op->optinsn.insn = NULL;
+	op->optinsn.size = 0;
+}
+
+/*
+ * What the state machine asks
+ */
+
+/**
+ * arch_check_optimized_kprobe() - does anything around stand in the way?
+ * @op:		a site with a detour
+ *
+ * Modules that came after the detour was planned may land in its region.
+ *
+ * Context: kprobe_mutex is held.
+ * Return: 0; -EEXIST if a probe in the region is armed; -EINVAL for another
+ * reason, which arch_optimize_reason() tells.
+ */
+int arch_check_optimized_kprobe(struct optimized_kprobe *op)
+{
+	unsigned long addr = (unsigned long)op->kp.addr;
+	int i;
+
+	for (i = 1; i < op->optinsn.size; i++) {
+		struct kprobe *p = get_kprobe((void *)addr + i);
+
+		if (p && !kprobe_disarmed(p))
+			return -EEXIST;
+	}
+	if (map_incomplete)
+		return refuse(op, KPROBE_OPT_NO_MEMORY);
+	if (kprobe_landing_query(addr, addr + op->optinsn.size))
+		return refuse(op, KPROBE_OPT_LANDING);
+	return 0;
+}
+
+/**
+ * arch_within_optimized_kprobe() - is an address in the region of a site?
+ * @op:		a site with a detour
+ * @addr:	the address
+ *
+ * Context: kprobe_mutex is held.
+ * Return: 1 if so, else 0.
+ */
+int arch_within_optimized_kprobe(struct optimized_kprobe *op,
+				 kprobe_opcode_t *addr)
+{
+	return addr >= op->kp.addr && addr < op->kp.addr + op->optinsn.size;
+}
+
+/**
+ * arch_optimize_must_wait() - may a task be amid the displaced instructions?
+ * @op:		a site with a detour
+ *
+ * Context: kprobe_mutex is held.
+ * Return: false if there is only one.
+ */
+bool arch_optimize_must_wait(struct optimized_kprobe *op)
+{
+	return !op->optinsn.single;
+}
+
+/**
+ * arch_optimizer_ready() - is the landing map made?
+ *
+ * Context: kprobe_mutex is held.
+ * Return: whether it is.
+ */
+bool arch_optimizer_ready(void)
+{
+	return kprobe_landing_ready();
+}
+
+/**
+ * arch_optimizer_prepare() - make the landing map
+ *
+ * Context: process context, may sleep and take long; no lock is held.
+ * Return: 0 or an errno.
+ */
+int arch_optimizer_prepare(void)
+{
+	int err = kprobe_landing_prepare();
+
+	if (err)
+		return err;
+	guard(mutex)(&kprobe_mutex);
+	return kprobe_landing_build();
+}
+
+/**
+ * arch_optimizer_module_add() - take a module into the landing map
+ * @mod:	a module whose code has not run yet
+ *
+ * Context: process context, may sleep; kprobe_mutex is held.
+ */
+void arch_optimizer_module_add(struct module *mod)
+{
+	if (!kprobe_landing_ready() || !kprobe_landing_module_add(mod))
+		return;
+	pr_warn("no memory to examine module %s: probes stay breakpoints\n",
+		mod->name);
+	map_incomplete = true;
+}
+
+/**
+ * arch_optimizer_module_del() - drop a module from the landing map
+ * @mod:	a module whose code will not run again
+ *
+ * Context: process context, may sleep; kprobe_mutex is held.
+ */
+void arch_optimizer_module_del(struct module *mod)
+{
+	kprobe_landing_module_del(mod);
+}
+
+/*
+ * Install and remove
+ */
+
+/**
+ * arch_optimize_kprobes() - write the jumps of sites
+ * @oplist:	sites, by ascending address; empty afterwards
+ *
+ * text_poke_bp() keeps the breakpoint while the other four bytes change, and
+ * whoever hits it meanwhile is sent on to the detour.
+ *
+ * Context: kprobe_mutex, cpus_read_lock() and text_mutex are held.
+ */
+void arch_optimize_kprobes(struct list_head *oplist)
+{
+	struct optimized_kprobe *op, *next;
+	u8 jmp[JMP32_INSN_SIZE];
+
+	list_for_each_entry_safe(op, next, oplist, list) {
+		kprobe_encode_jmp(jmp, (unsigned long)op->kp.addr,
+				  (unsigned long)op->optinsn.insn);
+		text_poke_queue(op->kp.addr, jmp, JMP32_INSN_SIZE, NULL);
+		list_del_init(&op->list);
+	}
+	text_poke_finish();
+}
+
+static void report_unoptimized(struct optimized_kprobe *op)
+{
+	u8 jmp[JMP32_INSN_SIZE], int3[JMP32_INSN_SIZE] = { INT3_INSN_OPCODE };
+
+	kprobe_encode_jmp(jmp, (unsigned long)op->kp.addr,
+			  (unsigned long)op->optinsn.insn);
+	memcpy(int3 + INT3_INSN_SIZE, op->optinsn.copied_insn, DISP32_SIZE);
+	perf_event_text_poke(op->kp.addr, jmp, sizeof(jmp), int3, sizeof(int3));
+}
+
+/**
+ * arch_unoptimize_kprobes() - turn the jumps of sites back into breakpoints
+ * @oplist:	sites; empty afterwards
+ * @done_list:	where they are moved
+ *
+ * 1. Every first byte becomes a breakpoint.  Hits still go to the detour.
+ * 2. When all CPUs see that, nobody executes the other four bytes: they become
+ *    what they were.
+ * 3. When all CPUs see that, hits may go on behind the first instruction.
+ *
+ * Context: kprobe_mutex, cpus_read_lock() and text_mutex are held.
+ */
+void arch_unoptimize_kprobes(struct list_head *oplist,
+			     struct list_head *done_list)
+{
+	u8 int3 = INT3_INSN_OPCODE;
+	struct optimized_kprobe *op;
+
+	list_for_each_entry(op, oplist, list)
+		text_poke(op->kp.addr, &int3, INT3_INSN_SIZE);
+	text_poke_sync();
+	list_for_each_entry(op, oplist, list) {
+		text_poke(op->kp.addr + INT3_INSN_SIZE, op->optinsn.copied_insn,
+			  DISP32_SIZE);
+		report_unoptimized(op);
+	}
+	text_poke_sync();
+	list_splice_tail_init(oplist, done_list);
+}
+
+/*
+ * Hits
+ */
+
+/**
+ * kprobe_detour_copy() - where a detour runs the displaced instructions
+ * @p:		a site's struct kprobe, with a detour
+ *
+ * Context: any.
+ * Return: the address.
+ */
+unsigned long kprobe_detour_copy(struct kprobe *p)
+{
+	struct optimized_kprobe *op;
+
+	op = container_of(p, struct optimized_kprobe, kp);
+	return (unsigned long)op->optinsn.insn + op->optinsn.copy_off;
+}
+NOKPROBE_SYMBOL(kprobe_detour_copy);
+
+/*
+ * Leave what kprobe_detour_redirect() is to pop below where the stack will be.
+ * Nothing is lost there: that is where the frame itself lies, or free.
+ */
+static void redirect(struct pt_regs *regs)
+{
+	unsigned long *top = (unsigned long *)regs->sp;
+	unsigned long ip = regs->ip, flags = regs->flags;
+
+	*--top = ip;
+	*--top = flags;
+	regs->orig_ax = (unsigned long)top;
+}
+NOKPROBE_SYMBOL(redirect);
+
+static int detour_hit(struct optimized_kprobe *op, struct pt_regs *regs)
+{
+	int ret;
+
+	if (kprobe_running()) {
+		kprobes_inc_nmissed_count(&op->kp);
+		return 0;
+	}
+	regs->sp += sizeof(long);
+	__this_cpu_write(current_kprobe, &op->kp);
+	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
+	ret = opt_pre_handler(&op->kp, regs);
+	reset_current_kprobe();
+	if (ret)
+		redirect(regs);
+	return ret;
+}
+NOKPROBE_SYMBOL(detour_hit);
+
+/**
+ * kprobe_detour_hit() - called by every detour
+ * @op:		the site
+ * @regs:	registers at the probed instruction, but for sp
+ *
+ * Context: the probed code's own.
+ * Return: 0 to go on with the displaced instructions, else to go on where the
+ * handlers want.
+ */
+__visible int kprobe_detour_hit(struct optimized_kprobe *op,
+				struct pt_regs *regs)
+{
+	int ret;
+
+	preempt_disable();
+	ret = detour_hit(op, regs);
+	preempt_enable();
+	return ret;
+}
+NOKPROBE_SYMBOL(kprobe_detour_hit);

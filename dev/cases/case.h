@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the case modules share. A case says "CASE <name> ok" or "CASE <name>
+ * FAIL <why>" once; a module loads when it could run its case, whatever the
+ * verdict.
+ */
+#ifndef _DEV_CASES_CASE_H
+#define _DEV_CASES_CASE_H
+
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/kmod.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/umh.h>
+
+#define JUMP_OPCODE	0xe9
+#define TRAP_OPCODE	0xcc
+
+/* Optimization is asked for at most this long; a case is right without it, too. */
+#define OPTIMIZE_MS	2000
+
+struct case_probe {
+	struct kprobe kp;
+	unsigned long hits;
+	unsigned long posts;
+};
+
+static __maybe_unused int case_pre(struct kprobe *kp, struct pt_regs *regs)
+{
+	container_of(kp, struct case_probe, kp)->hits++;
+	return 0;
+}
+
+static __maybe_unused void case_post(struct kprobe *kp, struct pt_regs *regs,
+				     unsigned long flags)
+{
+	container_of(kp, struct case_probe, kp)->posts++;
+}
+
+static inline void case_aim(struct case_probe *cp, void *addr, const char *symbol)
+{
+	*cp = (struct case_probe){
+		.kp.addr = addr,
+		.kp.symbol_name = symbol,
+		.kp.pre_handler = case_pre,
+	};
+}
+
+static inline u8 case_byte(const void *addr)
+{
+	return READ_ONCE(*(const u8 *)addr);
+}
+
+/* Whether the jump is there, at once or before the time is up. */
+static inline bool case_wait_jump(const void *addr)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(OPTIMIZE_MS);
+
+	while (case_byte(addr) != JUMP_OPCODE) {
+		if (time_after(jiffies, end))
+			return false;
+		usleep_range(5000, 10000);
+	}
+	return true;
+}
+
+static inline bool case_wait_byte(const void *addr, u8 byte)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(OPTIMIZE_MS);
+
+	while (case_byte(addr) != byte) {
+		if (time_after(jiffies, end))
+			return false;
+		usleep_range(5000, 10000);
+	}
+	return true;
+}
+
+/* Run a command line in user space; its exit status, or a negative errno. */
+static inline int case_shell(const char *command)
+{
+	char *argv[] = { "/bin/sh", "-c", (char *)command, NULL };
+	char *envp[] = { "PATH=/bin:/sbin:/usr/bin:/usr/sbin", "HOME=/", NULL };
+	int ret = call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC);
+
+	return ret < 0 ? ret : ret >> 8;
+}
+
+#define case_verdict(name, good, fmt, ...)					\
+do {										\
+	if (good)								\
+		pr_info("CASE %s ok\n", name);					\
+	else									\
+		pr_info("CASE %s FAIL " fmt "\n", name, ##__VA_ARGS__);		\
+} while (0)
+
+#endif /* _DEV_CASES_CASE_H */

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A module for others to probe, to load and to unload under their probes. */
+#include <linux/linkage.h>
+#include <linux/module.h>
+
+int victim_plain(int x);
+int victim_traced(int x);
+int victim_entry(int x);
+extern char victim_middle[];
+
+static int sink;
+
+__visible noinline notrace int victim_plain(int x)
+{
+	WRITE_ONCE(sink, x);
+	return x + 51;
+}
+EXPORT_SYMBOL_GPL(victim_plain);
+
+__visible noinline int victim_traced(int x)
+{
+	WRITE_ONCE(sink, x);
+	return x + 52;
+}
+EXPORT_SYMBOL_GPL(victim_traced);
+
+/* Another module jumps to its middle. */
+asm(
+"	.pushsection .text\n"
+"	.balign 16\n"
+"	.globl victim_entry\n"
+"	.type victim_entry, @function\n"
+"victim_entry:\n"
+"	" ASM_ENDBR
+"	xor %eax, %eax\n"
+"	.globl victim_at\n"
+"victim_at:\n"
+"	mov %edi, %eax\n"
+"	.globl victim_middle\n"
+"victim_middle:\n"
+"	add $53, %eax\n"
+"	" ASM_RET
+"	.size victim_entry, . - victim_entry\n"
+"	.popsection\n"
+);
+EXPORT_SYMBOL_GPL(victim_entry);
+EXPORT_SYMBOL_GPL(victim_middle);
+
+static noinline notrace __init int victim_step(int x)
+{
+	WRITE_ONCE(sink, x);
+	return x + 54;
+}
+
+static int __init victim_init(void)
+{
+	int (*volatile step)(int) = victim_step;
+
+	return step(1) == 55 && step(2) == 56 ? 0 : -EIO;
+}
+
+static void __exit victim_exit(void)
+{
+}
+
+module_init(victim_init);
+module_exit(victim_exit);
+MODULE_DESCRIPTION("kprobes cases: a module to probe");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,810 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Kernel probes: the generic core.
+ *
+ * What it is
+ * ----------
+ * A user registers a struct kprobe to have a handler called whenever a certain
+ * instruction of the kernel is about to execute.  For each probed address there
+ * is one private struct kprobe_site, however many users the address has.  The
+ * site is in the table that handlers look addresses up in; users hang on its
+ * list.  A user's object is never in the table, and a site is never shown to a
+ * user except as what kprobe_running() and get_kprobe() return.
+ *
+ * A hit comes by one of three ways, cheapest last:
+ *
+ *   breakpoint  the CPU traps, the architecture looks up the site, calls its
+ *               pre_handler, carries out the instruction elsewhere and goes on
+ *   jump        a breakpoint's bytes were replaced by a jump into a detour,
+ *               which calls the handlers and runs the displaced instructions
+ *   ftrace      the address is a function's entry that ftrace can call from
+ *
+ * The files
+ * ---------
+ *   kernel/kprobes.c             this: the table, hits, the user's API
+ *   kernel/kprobes/site.c        states and edges of a site; commits
+ *   kernel/kprobes/address.c     symbol to address; may it be probed
+ *   kernel/kprobes/reserved.c    addresses that other patchers own
+ *   kernel/kprobes/blacklist.c   addresses that must never be probed
+ *   kernel/kprobes/slot.c        executable memory
+ *   kernel/kprobes/retire.c      sites made and freed
+ *   kernel/kprobes/optimizer.c   breakpoints become jumps
+ *   kernel/kprobes/ftrace.c      sites that ftrace hits
+ *   kernel/kprobes/kretprobe*.c  probes on the return of a function
+ *   kernel/kprobes/module.c      text comes and goes
+ *   kernel/kprobes/debugfs.c     what userspace sees
+ *
+ * The order of this file: the table; hits; joining and leaving a site; the
+ * user's API; start-up.
+ *
+ * States
+ * ------
+ *   PREPARED -> DISARMED <-> ARMED <-> OPTIMIZING -> OPTIMIZED
+ *                  |           ^                         |
+ *                  v           +-------------------------+
+ *               RETIRED -> freed
+ *
+ *   any of the four in the table -> GONE -> RETIRED
+ *
+ * Nobody says "arm" or "optimize".  A caller changes an input (who uses the
+ * site, who of them is enabled, the switches for all), marks the site, and
+ * commits: kprobe_site_target() tells the state that the inputs ask for and the
+ * commit takes the edges to it, all sites of a call together, so that one
+ * synchronisation of the CPUs serves them all.
+ *
+ * Locks
+ * -----
+ * From the outermost to the innermost:
+ *
+ *   kprobe_mutex         all of the above but what handlers read
+ *   cpus_read_lock()     while text is changed
+ *   text_mutex           the kernel's text, executable slots
+ *   mutex of a slot cache
+ *
+ * The locks of ftrace nest in kprobe_mutex, never in text_mutex.  The mutex of
+ * the sysctl is outside of kprobe_mutex.
+ *
+ * Handlers take no lock.  They run with preemption off, which is an RCU reader;
+ * the table, the sites in it and the lists of users are published and taken
+ * back by RCU.
+ *
+ * No lock is held while a grace period passes.  What has to wait for one is
+ * moved to a list, the locks are dropped, and afterwards only what is still on
+ * the list is carried out: who changed his mind took his site off it.
+ */
+#define pr_fmt(fmt) "kprobes: " fmt
+
+#include <linux/hash.h>
+#include <linux/init.h>
+#include <linux/kdebug.h>
+#include <linux/slab.h>
+
+#include "kprobes/internal.h"
+
+DEFINE_MUTEX(kprobe_mutex);
+
+/* The switch in debugfs.  Under kprobe_mutex. */
+bool kprobes_all_disarmed;
+
+/* Sites whose text went away, until their last users leave.  kprobe_mutex. */
+LIST_HEAD(kprobe_gone_sites);
+
+/*
+ * The table
+ *
+ * Open addressing with linear probing, at most half full, so that a lookup
+ * costs the same with one site and with a hundred thousand.  Writers hold
+ * kprobe_mutex; readers are under RCU.  A site that leaves makes room for a
+ * tombstone, so that chains of others which lead over it stay whole; tombstones
+ * vanish when the table is made anew.
+ */
+struct site_table {
+	struct rcu_head rcu;
+	unsigned int bits;
+	unsigned int used;		/* sites and tombstones */
+	struct kprobe_site *slot[];
+};
+
+#define SITE_TABLE_MIN_BITS	6
+
+static struct site_table __rcu *site_table;
+static unsigned int nr_sites;
+
+/* Its address is nobody's, so that a lookup walks on. */
+static struct kprobe_site tombstone = {
+	.op.kp.addr = (kprobe_opcode_t *)-1L,
+};
+
+static nokprobe_inline struct kprobe_site **
+site_slot(struct site_table *table, void *addr)
+{
+	unsigned int mask = (1U << table->bits) - 1;
+	unsigned int i = hash_ptr(addr, table->bits);
+
+	while (table->slot[i] && table->slot[i]->op.kp.addr != addr)
+		i = (i + 1) & mask;
+	return &table->slot[i];
+}
+
+/**
+ * get_kprobe() - find the site at an address
+ * @addr:	address of an instruction
+ *
+ * Context: any, NMI included, with preemption off; or under kprobe_mutex.
+ * Return: the site's struct kprobe, valid until preemption is enabled or the
+ * mutex released; NULL if the address is not probed.
+ */
+struct kprobe *get_kprobe(void *addr)
+{
+	struct site_table *table = rcu_dereference_raw(site_table);
+	struct kprobe_site *site;
+	unsigned int mask, i;
+
+	if (unlikely(!table))
+		return NULL;
+	mask = (1U << table->bits) - 1;
+	i = hash_ptr(addr, table->bits);
+	while ((site = READ_ONCE(table->slot[i]))) {
+		if (site->op.kp.addr == addr)
+			return &site->op.kp;
+		i = (i + 1) & mask;
+	}
+	return NULL;
+}
+NOKPROBE_SYMBOL(get_kprobe);
+
+static struct site_table *site_table_write(void)
+{
+	return rcu_dereference_protected(site_table,
+					 lockdep_is_held(&kprobe_mutex));
+}
+
+/* Make a table with room for one more and twice the sites there are. */
+static int site_table_renew(void)
+{
+	struct site_table *old = site_table_write(), *new;
+	unsigned int bits = SITE_TABLE_MIN_BITS, i;
+
+	while ((1U << bits) < 4 * (nr_sites + 1))
+		bits++;
+	new = kvzalloc(struct_size(new, slot, 1UL << bits), GFP_KERNEL);
+	if (!new)
+		return -ENOMEM;
+	new->bits = bits;
+	for (i = 0; old && i < (1U << old->bits); i++) {
+		struct kprobe_site *site = old->slot[i];
+
+		if (site && site != &tombstone)
+			*site_slot(new, site->op.kp.addr) = site;
+	}
+	new->used = nr_sites;
+	rcu_assign_pointer(site_table, new);
+	if (old)
+		kvfree_rcu(old, rcu);
+	return 0;
+}
+
+/* PREPARED -> DISARMED: from now on a hit would find it. */
+static int site_hash(struct kprobe_site *site)
+{
+	struct site_table *table = site_table_write();
+	int err;
+
+	if (!table || 2 * (table->used + 1) > (1U << table->bits)) {
+		err = site_table_renew();
+		if (err)
+			return err;
+		table = site_table_write();
+	}
+	table->used++;
+	nr_sites++;
+	/* Readers must see a whole site. */
+	smp_store_release(site_slot(table, site->op.kp.addr), site);
+	kprobe_site_enter(site, KPROBE_SITE_DISARMED);
+	return 0;
+}
+
+/**
+ * kprobe_site_unhash() - take a site out of the table
+ * @site:	a site in the table
+ *
+ * Readers may use it for another RCU grace period.
+ *
+ * Context: kprobe_mutex is held.
+ */
+void kprobe_site_unhash(struct kprobe_site *site)
+{
+	lockdep_assert_held(&kprobe_mutex);
+	WRITE_ONCE(*site_slot(site_table_write(), site->op.kp.addr), &tombstone);
+	nr_sites--;
+}
+
+/**
+ * kprobe_site_next() - walk the sites in the table
+ * @pos:	where to go on; 0 to begin
+ *
+ * Sites may leave the table during the walk, but none may join.
+ *
+ * Context: kprobe_mutex is held.
+ * Return: the next site, or NULL at the end.
+ */
+struct kprobe_site *kprobe_site_next(unsigned int *pos)
+{
+	struct site_table *table = site_table_write();
+
+	while (table && *pos < (1U << table->bits)) {
+		struct kprobe_site *site = table->slot[(*pos)++];
+
+		if (site && site != &tombstone)
+			return site;
+	}
+	return NULL;
+}
+
+/*
+ * Hits
+ */
+
+static nokprobe_inline bool user_wants_hit(struct kprobe *user)
+{
+	return user->pre_handler && likely(!kprobe_disabled(user));
+}
+
+/* A breakpoint or ftrace: the first user that takes over ends the round. */
+static int site_pre_handler(struct kprobe *p, struct pt_regs *regs)
+{
+	struct kprobe *user;
+
+	list_for_each_entry_rcu(user, &p->list, list) {
+		if (user_wants_hit(user) && user->pre_handler(user, regs))
+			return 1;
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(site_pre_handler);
+
+static void site_post_handler(struct kprobe *p, struct pt_regs *regs,
+			      unsigned long flags)
+{
+	struct kprobe *user;
+
+	list_for_each_entry_rcu(user, &p->list, list) {
+		if (user->post_handler && likely(!kprobe_disabled(user)))
+			user->post_handler(user, regs, flags);
+	}
+}
+NOKPROBE_SYMBOL(site_post_handler);
+
+#ifdef CONFIG_OPTPROBES
+/**
+ * opt_pre_handler() - call the pre_handlers of a site from its detour
+ * @p:		the site, as get_kprobe() would return it
+ * @regs:	the registers at the probed instruction
+ *
+ * A handler that returns other than 0 is obeyed if it has set the instruction
+ * pointer.  If it has not, it cannot mean that: the users of a breakpoint who
+ * always return 1 would make execution go on behind the breakpoint's byte.
+ *
+ * Context: detour, preemption off.
+ * Return: 1 if execution is to go on where @regs says, 0 if with the displaced
+ * instructions.
+ */
+int opt_pre_handler(struct kprobe *p, struct pt_regs *regs)
+{
+	unsigned long ip = instruction_pointer(regs);
+	struct kprobe *user;
+
+	list_for_each_entry_rcu(user, &p->list, list) {
+		if (user_wants_hit(user) && user->pre_handler(user, regs) &&
+		    instruction_pointer(regs) != ip)
+			return 1;
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(opt_pre_handler);
+
+/**
+ * kprobe_disarmed() - does a site leave its text alone?
+ * @p:		a site, as get_kprobe() returns it
+ *
+ * Context: kprobe_mutex is held.
+ * Return: true if no handler is to be called there.
+ */
+bool kprobe_disarmed(struct kprobe *p)
+{
+	return !kprobe_site_wants_hits(kprobe_to_site(p));
+}
+#endif
+
+/**
+ * kprobes_inc_nmissed_count() - count a hit for which no handler can run
+ * @p:		the site, as get_kprobe() returns it
+ *
+ * Context: any, with preemption off.
+ */
+void kprobes_inc_nmissed_count(struct kprobe *p)
+{
+	struct kprobe *user;
+
+	list_for_each_entry_rcu(user, &p->list, list)
+		user->nmissed++;
+}
+NOKPROBE_SYMBOL(kprobes_inc_nmissed_count);
+
+static struct kprobe kprobe_busy = {
+	.addr = (void *)get_kprobe,
+};
+
+/**
+ * kprobe_busy_begin() - make this CPU look as if it were in a handler
+ *
+ * Until kprobe_busy_end(), hits on this CPU are counted as missed.  For code
+ * that must not be interrupted by a probe, and for users of other hooks that
+ * share data with probes.  Does not nest.
+ *
+ * Context: any; leaves with preemption off.
+ */
+void kprobe_busy_begin(void)
+{
+	preempt_disable();
+	__this_cpu_write(current_kprobe, &kprobe_busy);
+	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
+}
+
+/**
+ * kprobe_busy_end() - undo kprobe_busy_begin()
+ *
+ * Context: as kprobe_busy_begin() left it.
+ */
+void kprobe_busy_end(void)
+{
+	reset_current_kprobe();
+	preempt_enable();
+}
+
+/**
+ * dump_kprobe() - say in the log which probe is concerned
+ * @kp:		a probe
+ *
+ * Context: any; meant for the moments before a panic.
+ */
+void dump_kprobe(struct kprobe *kp)
+{
+	pr_err("probe at %pS, symbol %s, offset 0x%x\n", kp->addr,
+	       kp->symbol_name, kp->offset);
+}
+NOKPROBE_SYMBOL(dump_kprobe);
+
+/*
+ * Joining and leaving a site
+ */
+
+static bool site_has_user(struct kprobe_site *site, struct kprobe *p)
+{
+	struct kprobe *user;
+
+	list_for_each_entry(user, kprobe_site_users(site), list) {
+		if (user == p)
+			return true;
+	}
+	return false;
+}
+
+/* The site that a user is on.  Nothing in *p is believed but its address. */
+static struct kprobe_site *site_of(struct kprobe *p)
+{
+	struct kprobe *found = p->addr ? get_kprobe(p->addr) : NULL;
+	struct kprobe_site *site;
+
+	if (found && site_has_user(kprobe_to_site(found), p))
+		return kprobe_to_site(found);
+	list_for_each_entry(site, &kprobe_gone_sites, op.list) {
+		if (site->op.kp.addr == p->addr && site_has_user(site, p))
+			return site;
+	}
+	return NULL;
+}
+
+static int site_prepare(struct kprobe_site *site)
+{
+	guard(kprobe_text)();
+	if (site->kind == KPROBE_SITE_FTRACE)
+		return arch_prepare_kprobe_ftrace(&site->op.kp);
+	return arch_prepare_kprobe(&site->op.kp);
+}
+
+static struct kprobe_site *site_make(const struct kprobe_place *place)
+{
+	struct kprobe_site *site = kprobe_site_alloc();
+	int err;
+
+	if (!site)
+		return ERR_PTR(-ENOMEM);
+	site->kind = place->ftrace ? KPROBE_SITE_FTRACE : KPROBE_SITE_INT3;
+	site->op.kp.addr = place->addr;
+	site->op.kp.pre_handler = site_pre_handler;
+	if (place->entry)
+		site->op.kp.flags = KPROBE_FLAG_ON_FUNC_ENTRY;
+	INIT_LIST_HEAD(kprobe_site_users(site));
+	INIT_LIST_HEAD(&site->op.list);
+	err = site_prepare(site);
+	if (!err)
+		err = site_hash(site);
+	if (err) {
+		pr_debug("%pS: cannot be prepared (%d)\n", place->addr, err);
+		kprobe_site_free(site);
+		return ERR_PTR(err);
+	}
+	return site;
+}
+
+/* The handlers of a site are called only where some user has one. */
+static void site_count(struct kprobe_site *site, struct kprobe *p, int by)
+{
+	site->nr_users += by;
+	if (!(p->flags & KPROBE_FLAG_DISABLED))
+		site->nr_enabled += by;
+	if (p->post_handler)
+		site->nr_post += by;
+	WRITE_ONCE(site->op.kp.post_handler,
+		   site->nr_post ? site_post_handler : NULL);
+}
+
+static void site_join(struct kprobe_site *site, struct kprobe *p)
+{
+	p->addr = site->op.kp.addr;
+	p->opcode = site->op.kp.opcode;
+	p->nmissed = 0;
+	p->flags &= KPROBE_FLAG_DISABLED;
+	p->flags |= site->op.kp.flags &
+		    (KPROBE_FLAG_FTRACE | KPROBE_FLAG_ON_FUNC_ENTRY);
+	site_count(site, p, 1);
+	/* The newest first, as it always was. */
+	list_add_rcu(&p->list, kprobe_site_users(site));
+}
+
+/* Put one probe on its site, made if need be.  Text is changed by the commit. */
+static int attach(struct kprobe *p, struct list_head *dirty)
+{
+	struct kprobe_place *place;
+	struct kprobe_site *site;
+	struct kprobe *found;
+	int err;
+
+	place = kmalloc(sizeof(*place), GFP_KERNEL);
+	if (!place)
+		return -ENOMEM;
+	err = kprobe_place_get(place, p);
+	if (err)
+		goto out;
+	found = get_kprobe(place->addr);
+	site = found ? kprobe_to_site(found) : site_make(place);
+	err = PTR_ERR_OR_ZERO(site);
+	if (!err) {
+		site_join(site, p);
+		kprobe_site_mark(site, dirty);
+	}
+	kprobe_place_put(place);
+out:
+	kfree(place);
+	return err;
+}
+
+/* Take one probe off its site; false if it is on none. */
+static bool detach(struct kprobe *p, struct list_head *dirty)
+{
+	struct kprobe_site *site = site_of(p);
+
+	if (!site)
+		return false;
+	list_del_rcu(&p->list);
+	site_count(site, p, -1);
+	if (site->state != KPROBE_SITE_GONE) {
+		kprobe_site_mark(site, dirty);
+	} else if (!site->nr_users) {
+		list_del_init(&site->op.list);
+		kprobe_site_enter(site, KPROBE_SITE_RETIRED);
+		kprobe_site_retire(site);
+	}
+	return true;
+}
+
+/* One element of an array: not registered yet, then ready to be hit. */
+static int element_attach(struct kprobe *p, const struct kprobe_array_ops *ops,
+			  struct list_head *dirty)
+{
+	int err;
+
+	if (site_of(p))
+		return -EINVAL;
+	err = ops->prepare ? ops->prepare(p) : 0;
+	if (err)
+		return err;
+	err = attach(p, dirty);
+	if (err && ops->release)
+		ops->release(p);
+	return err;
+}
+
+static bool element_detach(struct kprobe *p, const struct kprobe_array_ops *ops,
+			   struct list_head *dirty)
+{
+	if (!detach(p, dirty))
+		return false;
+	if (ops->release)
+		ops->release(p);
+	return true;
+}
+
+/* Take back the first elements of a failed call, as if they had never been. */
+static void array_undo(void *array, int num, const struct kprobe_array_ops *ops,
+		       struct list_head *dirty)
+{
+	while (num--) {
+		struct kprobe *p = ops->nth(array, num);
+
+		element_detach(p, ops, dirty);
+		if (p->symbol_name)
+			p->addr = NULL;
+		p->flags &= KPROBE_FLAG_DISABLED;
+	}
+	kprobe_sites_commit(dirty);
+}
+
+/**
+ * kprobe_array_register() - register all elements of an array, or none
+ * @array:	the array
+ * @num:	how many elements
+ * @ops:	how to get at them
+ *
+ * Context: process context, may sleep; takes kprobe_mutex.
+ * Return: see register_kprobes().
+ */
+int kprobe_array_register(void *array, int num,
+			  const struct kprobe_array_ops *ops)
+{
+	LIST_HEAD(dirty);
+	int err = 0, done = 0;
+
+	if (num <= 0)
+		return -EINVAL;
+	mutex_lock(&kprobe_mutex);
+	while (done < num) {
+		err = element_attach(ops->nth(array, done), ops, &dirty);
+		if (err)
+			break;
+		done++;
+	}
+	if (!err)
+		err = kprobe_sites_commit(&dirty);
+	if (err)
+		array_undo(array, done, ops, &dirty);
+	mutex_unlock(&kprobe_mutex);
+	if (err && done)
+		synchronize_rcu();
+	return err;
+}
+
+/**
+ * kprobe_array_unregister() - unregister all elements of an array
+ * @array:	the array
+ * @num:	how many elements
+ * @ops:	how to get at them
+ *
+ * Context: process context, may sleep; takes kprobe_mutex.
+ */
+void kprobe_array_unregister(void *array, int num,
+			     const struct kprobe_array_ops *ops)
+{
+	LIST_HEAD(dirty);
+	int i;
+
+	if (num <= 0)
+		return;
+	mutex_lock(&kprobe_mutex);
+	for (i = 0; i < num; i++) {
+		struct kprobe *p = ops->nth(array, i);
+
+		if (!element_detach(p, ops, &dirty))
+			p->addr = NULL;
+	}
+	kprobe_sites_commit(&dirty);
+	mutex_unlock(&kprobe_mutex);
+	synchronize_rcu();
+}
+
+/*
+ * The user's API
+ */
+
+static struct kprobe *nth_kprobe(void *array, int i)
+{
+	return ((struct kprobe **)array)[i];
+}
+
+static const struct kprobe_array_ops kprobe_array_ops = {
+	.nth = nth_kprobe,
+};
+
+/**
+ * register_kprobes() - register several probes, all or none
+ * @kps:	array of pointers to filled-in probes
+ * @num:	how many
+ *
+ * The text is changed for all of them together.  On an error nothing has
+ * changed, though handlers of probes that joined others may have been called.
+ *
+ * Context: process context, may sleep; takes kprobe_mutex.
+ * Return: 0; otherwise the error of the first probe that cannot be registered,
+ * see register_kprobe(), or -EINVAL if @num is not positive.
+ */
+int register_kprobes(struct kprobe **kps, int num)
+{
+	return kprobe_array_register(kps, num, &kprobe_array_ops);
+}
+EXPORT_SYMBOL_GPL(register_kprobes);
+
+/**
+ * register_kprobe() - start probing an instruction
+ * @p:		the probe, with either addr or symbol_name, offset in bytes, and
+ *		handlers; flags may be KPROBE_FLAG_DISABLED to start disabled
+ *
+ * Context: process context, may sleep; takes kprobe_mutex.
+ * Return: 0, or
+ *
+ * * -EINVAL: not exactly one of addr and symbol_name is given; @p is registered
+ *   already; the address is not kernel text, is blacklisted, or belongs to
+ *   another patcher of text (static key, static call, bug entry)
+ * * -ENOENT: no such symbol or no symbol there; the module is going away or has
+ *   freed that text
+ * * -EILSEQ: not the first byte of an instruction, or an instruction that must
+ *   not be probed
+ * * -EOPNOTSUPP: an instruction that cannot be carried out elsewhere
+ * * -ENOMEM: out of memory
+ * * what ftrace says of a function's entry (-EBUSY, -ENODEV)
+ */
+int register_kprobe(struct kprobe *p)
+{
+	return register_kprobes(&p, 1);
+}
+EXPORT_SYMBOL_GPL(register_kprobe);
+
+/**
+ * unregister_kprobes() - unregister several probes
+ * @kps:	array of pointers to registered probes
+ * @num:	how many; nothing is done if not positive
+ *
+ * When this returns, no handler of theirs runs or will run.  One that is not
+ * registered is left alone, except that its addr becomes NULL.
+ *
+ * Context: process context, may sleep; takes kprobe_mutex and then waits for one
+ * RCU grace period, whatever the number.
+ */
+void unregister_kprobes(struct kprobe **kps, int num)
+{
+	kprobe_array_unregister(kps, num, &kprobe_array_ops);
+}
+EXPORT_SYMBOL_GPL(unregister_kprobes);
+
+/**
+ * unregister_kprobe() - stop probing
+ * @p:		a registered probe
+ *
+ * See unregister_kprobes().
+ *
+ * Context: process context, may sleep; takes kprobe_mutex.
+ */
+void unregister_kprobe(struct kprobe *p)
+{
+	unregister_kprobes(&p, 1);
+}
+EXPORT_SYMBOL_GPL(unregister_kprobe);
+
+/* Change whether a user wants hits, and what follows from it. */
+static int user_set_enabled(struct kprobe *p, struct kprobe_site *site,
+			    bool enable)
+{
+	LIST_HEAD(dirty);
+
+	if (enable)
+		p->flags &= ~KPROBE_FLAG_DISABLED;
+	else
+		p->flags |= KPROBE_FLAG_DISABLED;
+	site->nr_enabled += enable ? 1 : -1;
+	kprobe_site_mark(site, &dirty);
+	return kprobe_sites_commit(&dirty);
+}
+
+/**
+ * disable_kprobe() - stop calling the handlers of a probe for a while
+ * @kp:		a registered probe
+ *
+ * Handlers that are running may go on after this has returned.  Disabling a
+ * disabled probe, or one whose text is gone, does nothing.
+ *
+ * Context: process context, may sleep; takes kprobe_mutex.
+ * Return: 0; -EINVAL if @kp is not registered; what ftrace says.
+ */
+int disable_kprobe(struct kprobe *kp)
+{
+	struct kprobe_site *site;
+
+	guard(mutex)(&kprobe_mutex);
+	site = site_of(kp);
+	if (!site)
+		return -EINVAL;
+	if (kprobe_disabled(kp))
+		return 0;
+	return user_set_enabled(kp, site, false);
+}
+EXPORT_SYMBOL_GPL(disable_kprobe);
+
+/**
+ * enable_kprobe() - call the handlers of a disabled probe again
+ * @kp:		a registered probe
+ *
+ * Context: process context, may sleep; takes kprobe_mutex.
+ * Return: 0; -EINVAL if @kp is not registered or its text is gone; what ftrace
+ * says, and then the probe stays disabled.
+ */
+int enable_kprobe(struct kprobe *kp)
+{
+	struct kprobe_site *site;
+	int err;
+
+	guard(mutex)(&kprobe_mutex);
+	site = site_of(kp);
+	if (!site || kprobe_gone(kp))
+		return -EINVAL;
+	if (!kprobe_disabled(kp))
+		return 0;
+	err = user_set_enabled(kp, site, true);
+	if (err)
+		user_set_enabled(kp, site, false);
+	return err;
+}
+EXPORT_SYMBOL_GPL(enable_kprobe);
+
+/*
+ * Start-up
+ */
+
+/**
+ * kprobe_exceptions_notify() - what an architecture wants of die notifications
+ * @self:	the notifier block
+ * @val:	enum die_val
+ * @data:	struct die_args
+ *
+ * For architectures that have no direct call in their trap handlers.
+ *
+ * Context: trap.
+ * Return: NOTIFY_STOP if the trap was a probe's, else NOTIFY_DONE.
+ */
+int __weak kprobe_exceptions_notify(struct notifier_block *self,
+				    unsigned long val, void *data)
+{
+	return NOTIFY_DONE;
+}
+NOKPROBE_SYMBOL(kprobe_exceptions_notify);
+
+static struct notifier_block kprobe_exceptions_nb = {
+	.notifier_call = kprobe_exceptions_notify,
+	.priority = INT_MAX,
+};
+
+static int __init kprobes_init(void)
+{
+	int err = kprobe_blacklist_init();
+
+	if (err)
+		pr_err("blacklist is incomplete (%d): take care where you probe\n",
+		       err);
+	kretprobe_blacklist_init();
+	err = arch_init_kprobes();
+	if (!err)
+		err = register_die_notifier(&kprobe_exceptions_nb);
+	if (!err)
+		err = kprobe_module_init();
+	return err;
+}
+early_initcall(kprobes_init);

@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite kprobes_api_x86: where the interface shows the machine. Which
+ * registers a handler sees and what it may do to them, what stands in the
+ * text, and which places are no instructions or somebody else's.
+ *
+ * The stubs use encodings that 32- and 64-bit mode share.
+ */
+#include <linux/ftrace.h>
+#include <linux/irqflags.h>
+#include <linux/kallsyms.h>
+#include <linux/linkage.h>
+
+#include <asm/asm.h>
+#include <asm/ibt.h>
+#include <asm/text-patching.h>
+
+#include "fixture.h"
+
+/* --- Stubs ------------------------------------------------------------------ */
+
+#define STUB(name)				\
+	"	.balign 16\n"			\
+	"	.globl " #name "\n"		\
+	"	.type " #name ", @function\n"	\
+	#name ":\n"				\
+	"	" ASM_ENDBR
+
+#define STUB_END(name)				\
+	"	" ASM_RET			\
+	"	.size " #name ", . - " #name "\n"
+
+asm(
+"	.pushsection .text\n"
+/* The same five-byte instruction under two sets of flags; returns the stack pointer. */
+STUB(stub_carry)
+"	stc\n"
+"stub_carry_at:\n"
+"	movl $0x1234, %edx\n"
+"	mov %" _ASM_SP ", %" _ASM_AX "\n"
+STUB_END(stub_carry)
+STUB(stub_zero)
+"	xor %eax, %eax\n"
+"stub_zero_at:\n"
+"	movl $0x1234, %edx\n"
+"	mov %" _ASM_SP ", %" _ASM_AX "\n"
+STUB_END(stub_zero)
+/* Two instructions that a jump replaces together, then one to skip: 2 + 3 + 30. */
+STUB(stub_pair)
+"	movl $2, %eax\n"
+"stub_pair_at:\n"
+"	mov %eax, %edx\n"
+"stub_pair_inside:\n"
+"	add $3, %edx\n"
+"	add $30, %edx\n"
+"stub_pair_end:\n"
+"	mov %edx, %eax\n"
+STUB_END(stub_pair)
+/* A jump over a trap. */
+STUB(stub_jumps)
+"	movl $6, %eax\n"
+"stub_jumps_at:\n"
+"	jmp stub_jumps_to\n"
+"stub_jumps_ud2:\n"
+"	ud2\n"
+"stub_jumps_int3:\n"
+"	int3\n"
+"stub_jumps_to:\n"
+STUB_END(stub_jumps)
+"	.popsection\n"
+);
+
+unsigned long stub_carry(void);
+unsigned long stub_zero(void);
+unsigned long stub_pair(void);
+unsigned long stub_jumps(void);
+
+extern char stub_carry_at[], stub_zero_at[];
+extern char stub_pair_at[], stub_pair_inside[], stub_pair_end[];
+extern char stub_jumps_at[], stub_jumps_ud2[], stub_jumps_int3[], stub_jumps_to[];
+
+#define PAIR_RESULT	35
+
+static int sink;
+
+static noinline notrace int x86_trap_target(int x)
+{
+	WRITE_ONCE(sink, x);
+	return 5 * x + 2;
+}
+
+static noinline notrace int x86_jump_target(int x)
+{
+	WRITE_ONCE(sink, x);
+	return 5 * x + 2;
+}
+
+static noinline int x86_ftrace_target(int x)
+{
+	WRITE_ONCE(sink, x);
+	return 5 * x + 2;
+}
+
+static noinline notrace int x86_other(int x)
+{
+	return x + 1000;
+}
+
+typedef int (*x86_fn)(int x);
+
+static noinline notrace int x86_call(x86_fn fn, int x)
+{
+	x86_fn volatile f = fn;
+	int ret = f(x);
+
+	/* Not a tail call. */
+	OPTIMIZER_HIDE_VAR(ret);
+	return ret;
+}
+
+struct x86_kind {
+	const char *name;
+	x86_fn target;
+	bool trap;
+};
+
+static const struct x86_kind x86_kinds[] = {
+	{ "trap", x86_trap_target, true },
+	{ "jump", x86_jump_target, false },
+	{ "ftrace", x86_ftrace_target, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(x86_kind, x86_kinds, name);
+
+/* A post_handler keeps @w on its breakpoint. */
+static void register_as(struct kunit *test, struct watch *w, bool trap)
+{
+	if (trap)
+		w->kp.post_handler = watch_post;
+	fixture_register(test, &w->kp);
+	wait_for_kprobe_optimizer();
+}
+
+static void skip_without_jumps(struct kunit *test)
+{
+	if (!IS_ENABLED(CONFIG_OPTPROBES))
+		kunit_skip(test, "no jump optimization");
+}
+
+static bool is_jump(void *addr)
+{
+	return *(u8 *)addr == JMP32_INSN_OPCODE;
+}
+
+static bool is_int3(void *addr)
+{
+	return *(u8 *)addr == INT3_INSN_OPCODE;
+}
+
+/* --- What a handler sees ------------------------------------------------------ */
+
+static unsigned long top_of_stack;
+
+static int note_top_of_stack(struct kprobe *kp, struct pt_regs *regs)
+{
+	top_of_stack = *(unsigned long *)kernel_stack_pointer(regs);
+	return watch_pre(kp, regs);
+}
+NOKPROBE_SYMBOL(note_top_of_stack);
+
+static bool within(unsigned long addr, void *fn)
+{
+	unsigned long size, offset;
+
+	return kallsyms_lookup_size_offset(addr, &size, &offset) &&
+	       addr - offset == (unsigned long)fn;
+}
+
+/* At a function's entry the return address is on top of the stack, whatever the kind. */
+static void test_entry_regs(struct kunit *test)
+{
+	const struct x86_kind *kind = test->param_value;
+	struct watch *w = watch_new(test, kind->target);
+
+	w->kp.pre_handler = note_top_of_stack;
+	register_as(test, w, kind->trap);
+	KUNIT_EXPECT_EQ(test, x86_call(kind->target, 8), 42);
+	KUNIT_ASSERT_EQ(test, w->pre, 1);
+	KUNIT_EXPECT_EQ(test, w->regs.ip, (unsigned long)w->kp.addr + 1);
+	KUNIT_EXPECT_EQ(test, (int)regs_get_kernel_argument(&w->regs, 0), 8);
+	KUNIT_EXPECT_FALSE(test, user_mode(&w->regs));
+	KUNIT_EXPECT_TRUE(test, within(top_of_stack, x86_call));
+}
+
+struct flags_row {
+	const char *name;
+	unsigned long (*stub)(void);
+	char *at;
+	unsigned long flags;
+	bool trap;
+	bool irqs_off;
+};
+
+#define ARITH_FLAGS	(X86_EFLAGS_CF | X86_EFLAGS_ZF | X86_EFLAGS_PF)
+
+static const struct flags_row flags_rows[] = {
+	{ "carry, trap", stub_carry, stub_carry_at, X86_EFLAGS_CF, true, false },
+	{ "carry, jump", stub_carry, stub_carry_at, X86_EFLAGS_CF, false, false },
+	{ "zero, trap", stub_zero, stub_zero_at, X86_EFLAGS_ZF | X86_EFLAGS_PF, true, false },
+	{ "zero, jump", stub_zero, stub_zero_at, X86_EFLAGS_ZF | X86_EFLAGS_PF, false, false },
+	{ "interrupts off, trap", stub_zero, stub_zero_at,
+	  X86_EFLAGS_ZF | X86_EFLAGS_PF, true, true },
+	{ "interrupts off, jump", stub_zero, stub_zero_at,
+	  X86_EFLAGS_ZF | X86_EFLAGS_PF, false, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(flags_row, flags_rows, name);
+
+static unsigned long run_flags_row(const struct flags_row *row, bool *irqs_stayed)
+{
+	unsigned long flags, sp;
+
+	if (!row->irqs_off) {
+		sp = row->stub();
+		*irqs_stayed = !irqs_disabled();
+		return sp;
+	}
+	local_irq_save(flags);
+	sp = row->stub();
+	*irqs_stayed = irqs_disabled();
+	local_irq_restore(flags);
+	return sp;
+}
+
+static void test_flags_and_stack(struct kunit *test)
+{
+	const struct flags_row *row = test->param_value;
+	struct watch *w = watch_new(test, row->at);
+	unsigned long sp;
+	bool irqs_stayed;
+
+	if (!row->trap)
+		skip_without_jumps(test);
+	register_as(test, w, row->trap);
+	KUNIT_EXPECT_EQ(test, is_jump(row->at), !row->trap);
+	sp = run_flags_row(row, &irqs_stayed);
+	KUNIT_EXPECT_TRUE(test, irqs_stayed);
+	KUNIT_ASSERT_EQ(test, w->pre, 1);
+	KUNIT_EXPECT_EQ(test, kernel_stack_pointer(&w->regs), sp);
+	KUNIT_EXPECT_EQ(test, w->regs.ip, (unsigned long)row->at + 1);
+	KUNIT_EXPECT_EQ(test, w->regs.flags & ARITH_FLAGS, row->flags);
+	KUNIT_EXPECT_EQ(test, !(w->regs.flags & X86_EFLAGS_IF), row->irqs_off);
+	KUNIT_EXPECT_FALSE(test, w->regs.flags & X86_EFLAGS_TF);
+}
+
+static void test_post_handler_ip(struct kunit *test)
+{
+	struct watch *straight = watch_new(test, stub_carry_at);
+	struct watch *jump = watch_new(test, stub_jumps_at);
+	struct watch *entry = watch_new(test, x86_ftrace_target);
+
+	register_as(test, straight, true);
+	register_as(test, jump, true);
+	register_as(test, entry, true);
+	stub_carry();
+	KUNIT_EXPECT_EQ(test, stub_jumps(), 6);
+	x86_call(x86_ftrace_target, 1);
+	KUNIT_EXPECT_EQ(test, straight->post_ip, (unsigned long)stub_carry_at + 5);
+	KUNIT_EXPECT_EQ(test, jump->post_ip, (unsigned long)stub_jumps_to);
+	if (kprobe_ftrace(&entry->kp))
+		KUNIT_EXPECT_EQ(test, entry->post_ip,
+				(unsigned long)entry->kp.addr + MCOUNT_INSN_SIZE);
+}
+
+/* --- What a handler may do ------------------------------------------------------ */
+
+static int set_argument(struct kprobe *kp, struct pt_regs *regs)
+{
+	watch_pre(kp, regs);
+#ifdef CONFIG_X86_64
+	regs->di = 20;
+#else
+	regs->ax = 20;
+#endif
+	return 0;
+}
+NOKPROBE_SYMBOL(set_argument);
+
+static void test_change_argument(struct kunit *test)
+{
+	const struct x86_kind *kind = test->param_value;
+	struct watch *w = watch_new(test, kind->target);
+
+	w->kp.pre_handler = set_argument;
+	register_as(test, w, kind->trap);
+	KUNIT_EXPECT_EQ(test, x86_call(kind->target, 8), 102);
+}
+
+static int go_elsewhere(struct kprobe *kp, struct pt_regs *regs)
+{
+	watch_pre(kp, regs);
+	instruction_pointer_set(regs, (unsigned long)x86_other);
+	return 1;
+}
+NOKPROBE_SYMBOL(go_elsewhere);
+
+static void test_redirect_entry(struct kunit *test)
+{
+	const struct x86_kind *kind = test->param_value;
+	struct watch *w = watch_new(test, kind->target);
+
+	w->kp.pre_handler = go_elsewhere;
+	register_as(test, w, kind->trap);
+	KUNIT_EXPECT_EQ(test, x86_call(kind->target, 8), 1008);
+	KUNIT_EXPECT_EQ(test, w->pre, 1);
+	KUNIT_EXPECT_EQ(test, w->post, 0);
+	KUNIT_EXPECT_NULL(test, kprobe_running());
+}
+
+static int skip_three(struct kprobe *kp, struct pt_regs *regs)
+{
+	watch_pre(kp, regs);
+	regs->dx = 77;
+	instruction_pointer_set(regs, (unsigned long)stub_pair_end);
+	return 1;
+}
+NOKPROBE_SYMBOL(skip_three);
+
+/* From the middle of a function, out of a trap and out of a jump. */
+static void test_redirect_inside(struct kunit *test)
+{
+	struct watch *w = watch_new(test, stub_pair_at);
+	int trap;
+
+	for (trap = 1; trap >= 0; trap--) {
+		watch_init(w, stub_pair_at);
+		w->kp.pre_handler = skip_three;
+		register_as(test, w, trap);
+		KUNIT_EXPECT_EQ_MSG(test, stub_pair(), 77, "trap %d", trap);
+		KUNIT_EXPECT_EQ(test, w->pre, 1);
+		fixture_release(test, &w->kp);
+		wait_for_kprobe_optimizer();
+	}
+	KUNIT_EXPECT_EQ(test, stub_pair(), PAIR_RESULT);
+}
+
+static int claim_redirect(struct kprobe *kp, struct pt_regs *regs)
+{
+	watch_pre(kp, regs);
+	return 1;
+}
+NOKPROBE_SYMBOL(claim_redirect);
+
+/* A handler that returns non-zero but leaves regs->ip alone redirects nothing. */
+static void test_empty_redirect(struct kunit *test)
+{
+	struct watch *w = watch_new(test, stub_pair_at);
+
+	skip_without_jumps(test);
+	w->kp.pre_handler = claim_redirect;
+	register_as(test, w, false);
+	KUNIT_ASSERT_TRUE(test, is_jump(stub_pair_at));
+	KUNIT_EXPECT_EQ(test, stub_pair(), PAIR_RESULT);
+	KUNIT_EXPECT_EQ(test, w->pre, 1);
+}
+
+/* --- Text and neighbours ----------------------------------------------------------- */
+
+static void test_text_bytes(struct kunit *test)
+{
+	struct watch *w = watch_new(test, stub_carry_at);
+	u8 before = *stub_carry_at;
+
+	register_as(test, w, true);
+	KUNIT_EXPECT_TRUE(test, is_int3(stub_carry_at));
+	KUNIT_EXPECT_EQ(test, w->kp.opcode, before);
+	KUNIT_EXPECT_EQ(test, disable_kprobe(&w->kp), 0);
+	KUNIT_EXPECT_EQ(test, (u8)*stub_carry_at, before);
+	KUNIT_EXPECT_EQ(test, enable_kprobe(&w->kp), 0);
+	KUNIT_EXPECT_TRUE(test, is_int3(stub_carry_at));
+	fixture_release(test, &w->kp);
+	KUNIT_EXPECT_EQ(test, (u8)*stub_carry_at, before);
+}
+
+static void expect_pair(struct kunit *test, struct watch *w, unsigned int pre)
+{
+	KUNIT_EXPECT_EQ(test, stub_pair(), PAIR_RESULT);
+	KUNIT_EXPECT_EQ(test, w->pre, pre);
+}
+
+/* A probe inside the bytes of a jump sends the jump away, and lets it come back. */
+static void test_neighbour_removed(struct kunit *test)
+{
+	struct watch *w = watch_new(test, stub_pair_at);
+	struct watch *inside = watch_new(test, stub_pair_inside);
+
+	skip_without_jumps(test);
+	register_as(test, w, false);
+	KUNIT_ASSERT_TRUE(test, is_jump(stub_pair_at));
+	fixture_register(test, &inside->kp);
+	KUNIT_EXPECT_TRUE(test, is_int3(stub_pair_at));
+	expect_pair(test, w, 1);
+	KUNIT_EXPECT_EQ(test, inside->pre, 1);
+
+	fixture_release(test, &inside->kp);
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_TRUE(test, is_jump(stub_pair_at));
+	expect_pair(test, w, 2);
+	KUNIT_EXPECT_EQ(test, inside->pre, 1);
+}
+
+static void test_neighbour_disabled(struct kunit *test)
+{
+	struct watch *w = watch_new(test, stub_pair_at);
+	struct watch *inside = watch_new(test, stub_pair_inside);
+
+	skip_without_jumps(test);
+	inside->kp.flags = KPROBE_FLAG_DISABLED;
+	fixture_register(test, &inside->kp);
+	register_as(test, w, false);
+	KUNIT_EXPECT_TRUE(test, is_jump(stub_pair_at));
+
+	KUNIT_EXPECT_EQ(test, enable_kprobe(&inside->kp), 0);
+	KUNIT_EXPECT_TRUE(test, is_int3(stub_pair_at));
+	expect_pair(test, w, 1);
+	KUNIT_EXPECT_EQ(test, inside->pre, 1);
+
+	KUNIT_EXPECT_EQ(test, disable_kprobe(&inside->kp), 0);
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_TRUE(test, is_jump(stub_pair_at));
+	expect_pair(test, w, 2);
+	KUNIT_EXPECT_EQ(test, inside->pre, 1);
+}
+
+/* The neighbour is there first, so there is no jump until it goes. */
+static void test_neighbour_first(struct kunit *test)
+{
+	struct watch *w = watch_new(test, stub_pair_at);
+	struct watch *inside = watch_new(test, stub_pair_inside);
+
+	skip_without_jumps(test);
+	inside->kp.post_handler = watch_post;
+	fixture_register(test, &inside->kp);
+	register_as(test, w, false);
+	KUNIT_EXPECT_TRUE(test, is_int3(stub_pair_at));
+	expect_pair(test, w, 1);
+	KUNIT_EXPECT_EQ(test, inside->post, 1);
+
+	fixture_release(test, &inside->kp);
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_TRUE(test, is_jump(stub_pair_at));
+	expect_pair(test, w, 2);
+}
+
+/* --- Places ------------------------------------------------------------------------- */
+
+struct place {
+	const char *name;
+	char *at;
+	unsigned int offset;
+	int error;
+};
+
+static const struct place places[] = {
+	{ "1 byte into an instruction", stub_carry_at, 1, -EILSEQ },
+	{ "2 bytes into an instruction", stub_carry_at, 2, -EILSEQ },
+	{ "3 bytes into an instruction", stub_carry_at, 3, -EILSEQ },
+	{ "4 bytes into an instruction", stub_carry_at, 4, -EILSEQ },
+	{ "behind the instruction", stub_carry_at, 5, 0 },
+	{ "ud2 of nobody", stub_jumps_ud2, 0, -EILSEQ },
+	{ "int3 of nobody", stub_jumps_int3, 0, -EILSEQ },
+};
+
+KUNIT_ARRAY_PARAM_DESC(place, places, name);
+
+static void expect_place(struct kunit *test, const struct place *place, const char *when)
+{
+	struct watch *w = watch_new(test, place->at);
+	u8 before[WATCHED_TEXT], after[WATCHED_TEXT];
+	int ret;
+
+	w->kp.offset = place->offset;
+	KUNIT_ASSERT_TRUE(test, fixture_read_text(before, place->at));
+	ret = register_kprobe(&w->kp);
+	if (!ret)
+		unregister_kprobe(&w->kp);
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_EQ_MSG(test, ret, place->error, "%s", when);
+	KUNIT_ASSERT_TRUE(test, fixture_read_text(after, place->at));
+	KUNIT_EXPECT_MEMEQ(test, before, after, WATCHED_TEXT);
+}
+
+static void test_place(struct kunit *test)
+{
+	expect_place(test, test->param_value, "unprobed");
+}
+
+/* A breakpoint or jump that is already there changes no answer. */
+static void test_place_beside_probe(struct kunit *test)
+{
+	struct watch *w = watch_new(test, stub_carry_at);
+
+	register_as(test, w, true);
+	expect_place(test, test->param_value, "trap");
+	fixture_release(test, &w->kp);
+
+	watch_init(w, stub_carry_at);
+	register_as(test, w, false);
+	expect_place(test, test->param_value, "jump");
+}
+
+static void test_exception_entry(struct kunit *test)
+{
+	struct watch *w = watch_new(test, NULL);
+
+	w->kp.symbol_name = "asm_exc_int3";
+	KUNIT_EXPECT_EQ(test, register_kprobe(&w->kp), -EINVAL);
+}
+
+/* An offset past the symbol names the next one: kallsyms decides, not the name given. */
+static void test_offset_into_next_symbol(struct kunit *test)
+{
+	struct watch *w = watch_new(test, NULL);
+
+	w->kp.symbol_name = "stub_carry";
+	w->kp.offset = (char *)stub_zero - (char *)stub_carry;
+	fixture_register(test, &w->kp);
+	KUNIT_EXPECT_TRUE(test, w->kp.flags & KPROBE_FLAG_ON_FUNC_ENTRY);
+	stub_carry();
+	KUNIT_EXPECT_EQ(test, w->pre, 0);
+	stub_zero();
+	KUNIT_EXPECT_EQ(test, w->pre, 1);
+}
+
+static void *first_insn(void *fn)
+{
+	return is_endbr(*(u32 *)fn) ? fn + 4 : fn;
+}
+
+static void test_inside_is_not_entry(struct kunit *test)
+{
+	struct watch *w = watch_new(test, stub_pair_inside);
+
+	fixture_register(test, &w->kp);
+	stub_pair();
+	KUNIT_EXPECT_EQ(test, w->pre, 1);
+	KUNIT_EXPECT_FALSE(test, w->running_flags & KPROBE_FLAG_ON_FUNC_ENTRY);
+	KUNIT_EXPECT_EQ(test, kprobe_on_func_entry((void *)stub_pair_inside, NULL, 0), -EINVAL);
+}
+
+/* Offset 0 and, with IBT, offset 4 are the entry and end up behind the ENDBR. */
+static void test_endbr_is_skipped(struct kunit *test)
+{
+	struct watch *w = watch_new(test, stub_pair);
+	void *entry = first_insn(stub_pair);
+
+	fixture_register(test, &w->kp);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)w->kp.addr, entry);
+	KUNIT_EXPECT_TRUE(test, w->kp.flags & KPROBE_FLAG_ON_FUNC_ENTRY);
+	fixture_release(test, &w->kp);
+
+	watch_init(w, entry);
+	fixture_register(test, &w->kp);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)w->kp.addr, entry);
+	KUNIT_EXPECT_TRUE(test, w->kp.flags & KPROBE_FLAG_ON_FUNC_ENTRY);
+}
+
+#ifdef CONFIG_KPROBES_ON_FTRACE
+static void test_ftrace_site(struct kunit *test)
+{
+	void *site = first_insn(x86_ftrace_target);
+	struct watch *w = watch_new(test, x86_ftrace_target);
+	struct watch *behind = watch_new(test, site + MCOUNT_INSN_SIZE);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, ftrace_location((unsigned long)site), (unsigned long)site);
+	for (i = 1; i < MCOUNT_INSN_SIZE; i++) {
+		watch_init(w, site + i);
+		KUNIT_EXPECT_EQ_MSG(test, register_kprobe(&w->kp), -EILSEQ, "byte %d", i);
+	}
+	watch_init(w, x86_ftrace_target);
+	fixture_register(test, &w->kp);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)w->kp.addr, site);
+	KUNIT_EXPECT_TRUE(test, kprobe_ftrace(&w->kp));
+	fixture_register(test, &behind->kp);
+	KUNIT_EXPECT_FALSE(test, kprobe_ftrace(&behind->kp));
+	KUNIT_EXPECT_EQ(test, x86_call(x86_ftrace_target, 8), 42);
+	KUNIT_EXPECT_EQ(test, w->pre, 1);
+	KUNIT_EXPECT_EQ(test, behind->pre, 1);
+}
+#endif
+
+static struct kunit_case api_x86_cases[] = {
+	KUNIT_CASE_PARAM(test_entry_regs, x86_kind_gen_params),
+	KUNIT_CASE_PARAM(test_flags_and_stack, flags_row_gen_params),
+	KUNIT_CASE(test_post_handler_ip),
+	KUNIT_CASE_PARAM(test_change_argument, x86_kind_gen_params),
+	KUNIT_CASE_PARAM(test_redirect_entry, x86_kind_gen_params),
+	KUNIT_CASE(test_redirect_inside),
+	KUNIT_CASE(test_empty_redirect),
+	KUNIT_CASE(test_text_bytes),
+	KUNIT_CASE(test_neighbour_removed),
+	KUNIT_CASE(test_neighbour_disabled),
+	KUNIT_CASE(test_neighbour_first),
+	KUNIT_CASE_PARAM(test_place, place_gen_params),
+	KUNIT_CASE_PARAM(test_place_beside_probe, place_gen_params),
+	KUNIT_CASE(test_exception_entry),
+	KUNIT_CASE(test_offset_into_next_symbol),
+	KUNIT_CASE(test_inside_is_not_entry),
+	KUNIT_CASE(test_endbr_is_skipped),
+#ifdef CONFIG_KPROBES_ON_FTRACE
+	KUNIT_CASE(test_ftrace_site),
+#endif
+	{}
+};
+
+static struct kunit_suite api_x86_suite = {
+	.name = "kprobes_api_x86",
+	.test_cases = api_x86_cases,
+};
+kunit_test_suite(api_x86_suite);
+
+MODULE_DESCRIPTION("KUnit tests of the kprobes interface on x86");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite kprobes_nomem: registration with each of its slab allocations
+ * failing in turn. It ends in success or -ENOMEM, and -ENOMEM leaves nothing.
+ *
+ * should_failslab() is asked before every allocation; a probe on it answers
+ * for this task. Whatever a worker allocates is not covered.
+ */
+#include <linux/error-injection.h>
+#include <linux/fault-inject.h>
+#include <linux/sched.h>
+
+#include "fixture.h"
+
+#define MOST_ALLOCATIONS	64
+
+static struct task_struct *victim;
+static int countdown;
+static bool failed;
+
+/* Make the allocation number @countdown of the victim fail. */
+static int deny(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (current != victim || !in_task() || countdown <= 0 || --countdown)
+		return 0;
+	failed = true;
+	regs_set_return_value(regs, -ENOMEM);
+	override_function_with_return(regs);
+	return 1;
+}
+NOKPROBE_SYMBOL(deny);
+
+static void deny_start(int nth)
+{
+	failed = false;
+	countdown = nth;
+	victim = current;
+}
+
+/* Returns whether an allocation was denied. */
+static bool deny_stop(void)
+{
+	victim = NULL;
+	return failed;
+}
+
+static struct kprobe denier = {
+	.symbol_name = "should_failslab",
+	.pre_handler = deny,
+};
+
+static int sink;
+
+static noinline notrace int nomem_target(int x)
+{
+	WRITE_ONCE(sink, x);
+	return x + 3;
+}
+
+static noinline int nomem_ftrace_target(int x)
+{
+	WRITE_ONCE(sink, x);
+	return x + 3;
+}
+
+typedef int (*nomem_fn)(int x);
+
+struct nomem_row {
+	const char *name;
+	nomem_fn target;
+	bool second;		/* a probe is at the address already */
+};
+
+static const struct nomem_row nomem_rows[] = {
+	{ "plain", nomem_target, false },
+	{ "second at the address", nomem_target, true },
+	{ "ftrace", nomem_ftrace_target, false },
+	{ "second on ftrace", nomem_ftrace_target, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(nomem, nomem_rows, name);
+
+static void expect_absent(struct kunit *test, struct watch *w, struct watch *other)
+{
+	const struct nomem_row *row = test->param_value;
+	nomem_fn volatile fn = row->target;
+	unsigned int before = other->pre;
+
+	KUNIT_EXPECT_EQ(test, fn(4), 7);
+	KUNIT_EXPECT_EQ(test, w->pre, 0);
+	KUNIT_EXPECT_EQ(test, other->pre, before + row->second);
+	if (!row->second)
+		KUNIT_EXPECT_FALSE(test, site_exists(w->kp.addr));
+}
+
+static void expect_present(struct kunit *test, struct watch *w)
+{
+	const struct nomem_row *row = test->param_value;
+	nomem_fn volatile fn = row->target;
+
+	KUNIT_EXPECT_EQ(test, fn(4), 7);
+	KUNIT_EXPECT_EQ(test, w->pre, 1);
+}
+
+static void test_register(struct kunit *test)
+{
+	const struct nomem_row *row = test->param_value;
+	struct watch *w = watch_new(test, row->target);
+	struct watch *other = watch_new(test, row->target);
+	bool denied = true;
+	int nth, ret;
+
+	if (row->second)
+		fixture_register(test, &other->kp);
+	for (nth = 1; denied && nth <= MOST_ALLOCATIONS; nth++) {
+		watch_init(w, row->target);
+		deny_start(nth);
+		ret = register_kprobe(&w->kp);
+		denied = deny_stop();
+		if (ret) {
+			KUNIT_EXPECT_EQ_MSG(test, ret, -ENOMEM, "allocation %d", nth);
+			expect_absent(test, w, other);
+			continue;
+		}
+		expect_present(test, w);
+		unregister_kprobe(&w->kp);
+		wait_for_kprobe_optimizer();
+	}
+	KUNIT_EXPECT_FALSE_MSG(test, denied, "no end of allocations");
+}
+
+#define NOMEM_ARRAY	3
+
+static void test_array(struct kunit *test)
+{
+	struct kprobe *kps[NOMEM_ARRAY];
+	nomem_fn volatile fn = nomem_target;
+	struct watch *w;
+	bool denied = true;
+	int nth, ret, i;
+
+	w = kunit_kcalloc(test, NOMEM_ARRAY, sizeof(*w), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	for (nth = 1; denied && nth <= MOST_ALLOCATIONS; nth++) {
+		for (i = 0; i < NOMEM_ARRAY; i++) {
+			watch_init(&w[i], i == 1 ? nomem_ftrace_target : nomem_target);
+			kps[i] = &w[i].kp;
+		}
+		deny_start(nth);
+		ret = register_kprobes(kps, NOMEM_ARRAY);
+		denied = deny_stop();
+		KUNIT_EXPECT_TRUE_MSG(test, !ret || ret == -ENOMEM, "allocation %d: %d",
+				      nth, ret);
+		KUNIT_EXPECT_EQ(test, fn(4), 7);
+		KUNIT_EXPECT_EQ(test, w[0].pre, !ret);
+		KUNIT_EXPECT_EQ(test, w[2].pre, !ret);
+		if (!ret)
+			unregister_kprobes(kps, NOMEM_ARRAY);
+		wait_for_kprobe_optimizer();
+	}
+	KUNIT_EXPECT_FALSE_MSG(test, denied, "no end of allocations");
+}
+
+#ifdef CONFIG_KRETPROBES
+static int nomem_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return 0;
+}
+
+static void test_return_probe(struct kunit *test)
+{
+	struct kretprobe *rp = kunit_kzalloc(test, sizeof(*rp), GFP_KERNEL);
+	nomem_fn volatile fn = nomem_target;
+	bool denied = true;
+	int nth, ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, rp);
+	for (nth = 1; denied && nth <= MOST_ALLOCATIONS; nth++) {
+		*rp = (struct kretprobe){
+			.kp.addr = (void *)nomem_target,
+			.handler = nomem_return,
+			.maxactive = 2,
+		};
+		deny_start(nth);
+		ret = register_kretprobe(rp);
+		denied = deny_stop();
+		KUNIT_EXPECT_TRUE_MSG(test, !ret || ret == -ENOMEM, "allocation %d: %d",
+				      nth, ret);
+		KUNIT_EXPECT_EQ(test, fn(4), 7);
+		if (!ret)
+			unregister_kretprobe(rp);
+		wait_for_kprobe_optimizer();
+	}
+	KUNIT_EXPECT_FALSE_MSG(test, denied, "no end of allocations");
+}
+#endif
+
+static int nomem_suite_init(struct kunit_suite *suite)
+{
+	denier.addr = NULL;
+	return register_kprobe(&denier);
+}
+
+static void nomem_suite_exit(struct kunit_suite *suite)
+{
+	unregister_kprobe(&denier);
+}
+
+static struct kunit_case nomem_cases[] = {
+	KUNIT_CASE_PARAM(test_register, nomem_gen_params),
+	KUNIT_CASE(test_array),
+#ifdef CONFIG_KRETPROBES
+	KUNIT_CASE(test_return_probe),
+#endif
+	{}
+};
+
+static struct kunit_suite nomem_suite = {
+	.name = "kprobes_nomem",
+	.suite_init = nomem_suite_init,
+	.suite_exit = nomem_suite_exit,
+	.test_cases = nomem_cases,
+};
+kunit_test_suite(nomem_suite);
+
+MODULE_DESCRIPTION("KUnit tests of kprobes when memory runs out");
+MODULE_LICENSE("GPL");
