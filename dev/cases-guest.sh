@@ -9,13 +9,21 @@ fail()
 	failed=1
 }
 
-while read -r module args; do
-	echo "loading $module $args" | tee /dev/kmsg
-	# shellcheck disable=SC2086 # words wanted
-	if ! insmod "/modules/$module.ko" $args 2>/tmp/err; then
-		fail "$module" "insmod $args: $(tail -n 1 /tmp/err)"
-		continue
+load()
+{
+	module=$1
+	shift
+	if ! insmod "/modules/$module.ko" "$@" 2>/tmp/err; then
+		fail "$module" "insmod $*: $(tail -n 1 /tmp/err)"
+	elif ! rmmod "$module" 2>/tmp/err; then
+		fail "$module" "rmmod: $(tail -n 1 /tmp/err)"
 	fi
-	rmmod "$module" 2>/tmp/err || fail "$module" "rmmod: $(tail -n 1 /tmp/err)"
+}
+
+while read -r line; do
+	echo "loading $line" | tee /dev/kmsg
+	# shellcheck disable=SC2086 # words wanted
+	load $line
+	echo "END $line"
 done </loads
 exit $failed

@@ -78,6 +78,7 @@
 #include <linux/init.h>
 #include <linux/kdebug.h>
 #include <linux/slab.h>
+#include <asm/sections.h>
 
 #include "kprobes/internal.h"
 
@@ -768,6 +769,23 @@ EXPORT_SYMBOL_GPL(enable_kprobe);
 /*
  * Start-up
  */
+
+/**
+ * kprobe_free_init_mem() - what the boot is done with is about to be freed
+ *
+ * Context: process context, may sleep; takes kprobe_mutex.
+ */
+void kprobe_free_init_mem(void)
+{
+	struct kprobe_site *site;
+	unsigned int pos;
+
+	guard(mutex)(&kprobe_mutex);
+	for_each_kprobe_site(site, pos) {
+		if (init_section_contains(site->op.kp.addr, 1))
+			kprobe_site_gone(site);
+	}
+}
 
 /**
  * kprobe_exceptions_notify() - what an architecture wants of die notifications

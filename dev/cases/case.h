@@ -21,6 +21,25 @@
 /* Optimization is asked for at most this long; a case is right without it, too. */
 #define OPTIMIZE_MS	2000
 
+/*
+ * The address of the local label .Lat_<name>, for C. Any other label would be a
+ * symbol, and what is probed the beginning of a function.
+ */
+#define CASE_PLACE(name)						\
+	"	.pushsection .rodata\n"				\
+	"	.balign 8\n"						\
+	"	.globl place_" #name "\n"				\
+	"place_" #name ":\n"						\
+	"	.quad .Lat_" #name "\n"				\
+	"	.popsection\n"
+
+/* Bytes of the ENDBR at a function's start. */
+#ifdef CONFIG_X86_KERNEL_IBT
+#define CASE_ENDBR	4
+#else
+#define CASE_ENDBR	0
+#endif
+
 struct case_probe {
 	struct kprobe kp;
 	unsigned long hits;
@@ -88,12 +107,20 @@ static inline int case_shell(const char *command)
 	return ret < 0 ? ret : ret >> 8;
 }
 
-#define case_verdict(name, good, fmt, ...)					\
-do {										\
-	if (good)								\
-		pr_info("CASE %s ok\n", name);					\
-	else									\
-		pr_info("CASE %s FAIL " fmt "\n", name, ##__VA_ARGS__);		\
-} while (0)
+static __printf(3, 4) __maybe_unused
+void case_verdict(const char *name, bool good, const char *why, ...)
+{
+	struct va_format vaf = { .fmt = why };
+	va_list args;
+
+	if (good) {
+		pr_info("CASE %s ok\n", name);
+		return;
+	}
+	va_start(args, why);
+	vaf.va = &args;
+	pr_info("CASE %s FAIL %pV\n", name, &vaf);
+	va_end(args);
+}
 
 #endif /* _DEV_CASES_CASE_H */

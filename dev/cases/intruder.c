@@ -4,7 +4,14 @@
 #include <linux/module.h>
 
 int intruder_entry(int x);
-extern char victim_middle[];
+int victim_entry(int x);
+
+/* ENDBR, xor and mov are before the add that it jumps to. */
+#ifdef CONFIG_X86_KERNEL_IBT
+#define MIDDLE	"victim_entry + 8"
+#else
+#define MIDDLE	"victim_entry + 4"
+#endif
 
 asm(
 "	.pushsection .text\n"
@@ -14,13 +21,13 @@ asm(
 "intruder_entry:\n"
 "	" ASM_ENDBR
 "	lea 1000(%rdi), %eax\n"
-"	jmp victim_middle\n"
+"	jmp " MIDDLE "\n"
 "	.size intruder_entry, . - intruder_entry\n"
 "	.popsection\n"
 );
 EXPORT_SYMBOL_GPL(intruder_entry);
 
-static void *keep_reference = victim_middle;
+static void *keep_reference = victim_entry;
 
 static int __init intruder_init(void)
 {

@@ -12,6 +12,7 @@
 #include <linux/bug.h>
 #include <linux/jump_label.h>
 #include <linux/linkage.h>
+#include <linux/objtool.h>
 #include <asm/alternative.h>
 #include <asm/asm.h>
 
@@ -32,14 +33,16 @@ typedef int (*landing_fn)(int x);
 	"	" ASM_ENDBR
 
 #define BODY(name)						\
-	"	.globl land_" #name "_at\n"			\
-	"land_" #name "_at:\n"					\
+	".Lat_" #name ":\n"					\
+	"	" ANNOTATE_NOENDBR				\
 	"	mov %edi, %eax\n"				\
 	".Lmiddle_" #name ":\n"					\
+	"	" ANNOTATE_NOENDBR				\
 	"	add $11, %eax\n"				\
 	"	xor $0x40, %eax\n"				\
 	"	" ASM_RET					\
-	"	.size land_" #name ", . - land_" #name "\n"
+	"	.size land_" #name ", . - land_" #name "\n"	\
+	CASE_PLACE(name)
 
 #define AWAY(name, section)					\
 	"	.pushsection " section ", \"ax\"\n"		\
@@ -202,7 +205,7 @@ AWAY_END(init)
 
 #define DECLARE_LANDING(name)		\
 	int land_##name(int x);		\
-	extern char land_##name##_at[]
+	extern char *const place_##name
 
 DECLARE_LANDING(cold);
 DECLARE_LANDING(jcc);
@@ -216,13 +219,13 @@ DECLARE_LANDING(rip);
 DECLARE_LANDING(alternative);
 DECLARE_LANDING(init);
 
-#define LANDING(name)	{ "landing-" #name, #name, land_##name, land_##name##_at }
+#define LANDING(name)	{ "landing-" #name, #name, land_##name, &place_##name }
 
 static const struct landing {
 	const char *name;
 	const char *which;
 	landing_fn fn;
-	char *at;
+	char *const *place;
 } landings[] = {
 	LANDING(cold),
 	LANDING(jcc),
@@ -263,18 +266,19 @@ static int wrong_results(const struct landing *l)
 
 static void run(const struct landing *l)
 {
+	char *at = *l->place;
 	struct case_probe cp;
 	int unprobed, wrong, ret;
 	bool jump;
 
 	unprobed = wrong_results(l);
-	case_aim(&cp, l->at, NULL);
+	case_aim(&cp, at, NULL);
 	ret = register_kprobe(&cp.kp);
 	if (ret) {
 		case_verdict(l->name, false, "register_kprobe gave %d", ret);
 		return;
 	}
-	jump = case_wait_jump(l->at);
+	jump = case_wait_jump(at);
 	pr_info("%s: %s\n", l->name, jump ? "optimized" : "not optimized");
 	wrong = wrong_results(l);
 	unregister_kprobe(&cp.kp);

@@ -28,11 +28,11 @@ asm(
 
 static int lastfn_wrong(void)
 {
-	int (*volatile fn)(int) = lastfn_target;
+	int (*fn)(int x) = lastfn_target;
 	int i, wrong = 0;
 
 	for (i = 0; i < 100; i++)
-		wrong += fn(i) != i + 61;
+		wrong += READ_ONCE(fn)(i) != i + 61;
 	return wrong;
 }
 

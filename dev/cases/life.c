@@ -48,7 +48,7 @@ static bool listed(const char *word, const char *mark)
 /* Call an exported function of a module that is loaded. */
 static int call(const char *symbol, int x)
 {
-	int (*fn)(int) = (void *)__symbol_get(symbol);
+	int (*fn)(int x) = (void *)__symbol_get(symbol);
 	int ret;
 
 	if (!fn)
@@ -65,10 +65,20 @@ struct life_case {
 	const char *name;
 	void (*run)(const struct life_case *c);
 	const char *symbol;		/* what is probed */
+	unsigned int offset;
 	int add;			/* what it adds to its argument */
 	bool disabled;
 	bool post;
 };
+
+/* Has its say when there is no victim to work on. */
+static bool victim_loaded(const struct life_case *c)
+{
+	if (!load("victim"))
+		return true;
+	case_verdict(c->name, false, "cannot load the victim");
+	return false;
+}
 
 static bool works(const struct life_case *c, struct case_probe *cp)
 {
@@ -82,6 +92,7 @@ static int probe(const struct life_case *c, struct case_probe *cp)
 	int ret;
 
 	case_aim(cp, NULL, c->symbol);
+	cp->kp.offset = c->offset;
 	if (c->post)
 		cp->kp.post_handler = case_post;
 	if (c->disabled)
@@ -116,8 +127,8 @@ static void gone(const struct life_case *c)
 	struct case_probe cp;
 	int ret, enabled, unloaded;
 
-	if (load("victim"))
-		return case_verdict(c->name, false, "cannot load the victim");
+	if (!victim_loaded(c))
+		return;
 	ret = probe(c, &cp);
 	if (!ret && !c->disabled)
 		worked = works(c, &cp);
@@ -128,8 +139,8 @@ static void gone(const struct life_case *c)
 	if (!ret)
 		unregister_kprobe(&cp.kp);
 	left = listed("[GONE]", "[GONE]");
-	if (load("victim"))
-		return case_verdict(c->name, false, "cannot load the victim again");
+	if (!victim_loaded(c))
+		return;
 	again = works_again(c);
 	unload("victim");
 	case_verdict(c->name, !ret && worked && !unloaded && is_gone && shown && !left &&
@@ -145,12 +156,12 @@ static void gone_joined(const struct life_case *c)
 	bool again, alone;
 	int ret;
 
-	if (load("victim"))
-		return case_verdict(c->name, false, "cannot load the victim");
+	if (!victim_loaded(c))
+		return;
 	ret = probe(c, &cp);
 	unload("victim");
-	if (load("victim"))
-		return case_verdict(c->name, false, "cannot load the victim again");
+	if (!victim_loaded(c))
+		return;
 	again = works_again(c);
 	alone = kprobe_gone(&cp.kp);
 	if (!ret)
@@ -211,16 +222,16 @@ static void unregister_going(const struct life_case *c)
 	bool again = true;
 
 	for (round = 0; round < 3 && again; round++) {
-		if (load("victim"))
-			return case_verdict(c->name, false, "cannot load the victim");
+		if (!victim_loaded(c))
+			return;
 		ret = probe(c, &notified);
 		if (!ret)
 			register_module_notifier(&nb);
 		unload("victim");
 		if (!ret)
 			unregister_module_notifier(&nb);
-		if (load("victim"))
-			return case_verdict(c->name, false, "cannot load the victim again");
+		if (!victim_loaded(c))
+			return;
 		again = !ret && works_again(c);
 		unload("victim");
 	}
@@ -235,14 +246,14 @@ static void unregister_rmmod(const struct life_case *c)
 	bool again;
 	int ret;
 
-	if (load("victim"))
-		return case_verdict(c->name, false, "cannot load the victim");
+	if (!victim_loaded(c))
+		return;
 	ret = probe(c, &cp);
 	if (!ret)
 		unregister_kprobe(&cp.kp);
 	unload("victim");
-	if (load("victim"))
-		return case_verdict(c->name, false, "cannot load the victim again");
+	if (!victim_loaded(c))
+		return;
 	again = works_again(c);
 	unload("victim");
 	case_verdict(c->name, !ret && again, "register %d, works after the reload %d", ret, again);
@@ -252,8 +263,8 @@ static void register_going(const struct life_case *c)
 {
 	struct notifier_block nb = { .notifier_call = on_late, .priority = INT_MAX };
 
-	if (load("victim"))
-		return case_verdict(c->name, false, "cannot load the victim");
+	if (!victim_loaded(c))
+		return;
 	notified_case = c;
 	notified_ret = 0;
 	register_module_notifier(&nb);
@@ -292,7 +303,7 @@ static void init_text(const struct life_case *c)
 
 static int wrong_intrusions(void)
 {
-	int (*fn)(int) = (void *)__symbol_get("intruder_entry");
+	int (*fn)(int x) = (void *)__symbol_get("intruder_entry");
 	int i, wrong = 0;
 
 	if (!fn)
@@ -331,8 +342,8 @@ static void intruder(const struct life_case *c)
 	int ret, first = 0, second = 0, wrong;
 	struct case_probe cp;
 
-	if (load("victim"))
-		return case_verdict(c->name, false, "cannot load the victim");
+	if (!victim_loaded(c))
+		return;
 	ret = probe(c, &cp);
 	wrong = wrong_entries();
 	if (!ret) {
@@ -355,8 +366,8 @@ static void intruder_first(const struct life_case *c)
 	int ret, wrong = -1, after = 0;
 	struct case_probe cp;
 
-	if (load("victim"))
-		return case_verdict(c->name, false, "cannot load the victim");
+	if (!victim_loaded(c))
+		return;
 	if (!load("intruder"))
 		wrong = wrong_intrusions();
 	ret = probe(c, &cp);
@@ -373,19 +384,19 @@ static void intruder_first(const struct life_case *c)
 }
 
 static const struct life_case life_cases[] = {
-	{ "gone-trap", "life-gone-trap", gone, "victim_plain", 51, .post = true },
-	{ "gone-jump", "life-gone-jump", gone, "victim_plain", 51 },
-	{ "gone-disabled", "life-gone-disabled", gone, "victim_plain", 51, .disabled = true },
-	{ "gone-ftrace", "life-gone-ftrace", gone, "victim_traced", 52, .post = true },
-	{ "joined-jump", "life-joined-jump", gone_joined, "victim_plain", 51 },
-	{ "joined-trap", "life-joined-trap", gone_joined, "victim_plain", 51, .post = true },
-	{ "joined-ftrace", "life-joined-ftrace", gone_joined, "victim_traced", 52, .post = true },
-	{ "unregister-going", "life-unregister-going", unregister_going, "victim_plain", 51 },
-	{ "unregister-rmmod", "life-unregister-rmmod", unregister_rmmod, "victim_plain", 51 },
-	{ "register-going", "life-register-going", register_going, "victim_plain", 51 },
-	{ "init-text", "life-init-text", init_text, "victim_step", 54 },
-	{ "intruder", "life-intruder", intruder, "victim_at", 53 },
-	{ "intruder-first", "life-intruder-first", intruder_first, "victim_at", 53 },
+	{ "gone-trap", "life-gone-trap", gone, "victim_plain", 0, 51, .post = true },
+	{ "gone-jump", "life-gone-jump", gone, "victim_plain", 0, 51 },
+	{ "gone-disabled", "life-gone-disabled", gone, "victim_plain", 0, 51, .disabled = true },
+	{ "gone-ftrace", "life-gone-ftrace", gone, "victim_traced", 0, 52, .post = true },
+	{ "joined-jump", "life-joined-jump", gone_joined, "victim_plain", 0, 51 },
+	{ "joined-trap", "life-joined-trap", gone_joined, "victim_plain", 0, 51, .post = true },
+	{ "joined-ftrace", "life-joined-ftrace", gone_joined, "victim_traced", 0, 52, .post = true },
+	{ "unregister-going", "life-unregister-going", unregister_going, "victim_plain", 0, 51 },
+	{ "unregister-rmmod", "life-unregister-rmmod", unregister_rmmod, "victim_plain", 0, 51 },
+	{ "register-going", "life-register-going", register_going, "victim_plain", 0, 51 },
+	{ "init-text", "life-init-text", init_text, "victim_step", 0, 54 },
+	{ "intruder", "life-intruder", intruder, "victim_entry", CASE_ENDBR + 2, 53 },
+	{ "intruder-first", "life-intruder-first", intruder_first, "victim_entry", CASE_ENDBR + 2, 53 },
 };
 
 static int __init life_init(void)

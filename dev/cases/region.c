@@ -26,8 +26,11 @@ int region_callret(int x);
 int region_lastcall(int x);
 int region_pair(int x);
 int region_helper(int x);
-extern char region_padded_at[], region_tight_at[], region_callret_at[], region_lastcall_at[];
-extern char region_pair_at[], region_pair_inside[];
+extern char *const place_padded, *const place_tight, *const place_callret;
+extern char *const place_lastcall, *const place_pair;
+
+/* The second instruction of the pair. */
+#define PAIR_INSIDE	(place_pair + 2)
 
 /*
  * The padded and the tight one end in a short jump back, so that the probed
@@ -40,24 +43,26 @@ asm(
 "region_padded:\n"
 "	" ASM_ENDBR
 "	lea 21(%rdi), %eax\n"
-"	jmp region_padded_at\n"
+"	jmp .Lat_padded\n"
 "1:	" ASM_RET
-"	.globl region_padded_at\n"
-"region_padded_at:\n"
+".Lat_padded:\n"
+"	" ANNOTATE_NOENDBR
 "	jmp 1b\n"
 "	.size region_padded, . - region_padded\n"
+CASE_PLACE(padded)
 "	.balign 16, 0xcc\n"
 
 "	.type region_tight, @function\n"
 "region_tight:\n"
 "	" ASM_ENDBR
 "	lea 22(%rdi), %eax\n"
-"	jmp region_tight_at\n"
+"	jmp .Lat_tight\n"
 "2:	" ASM_RET
-"	.globl region_tight_at\n"
-"region_tight_at:\n"
+".Lat_tight:\n"
+"	" ANNOTATE_NOENDBR
 "	jmp 2b\n"
 "	.size region_tight, . - region_tight\n"
+CASE_PLACE(tight)
 "	.type region_next, @function\n"
 "region_next:\n"
 "	lea 23(%rdi), %eax\n"
@@ -71,8 +76,8 @@ asm(
 "	" ASM_ENDBR
 "	push %rbx\n"
 "	lea region_helper(%rip), %rax\n"
-"	.globl region_callret_at\n"
-"region_callret_at:\n"
+".Lat_callret:\n"
+"	" ANNOTATE_NOENDBR
 "	push %rbp\n"
 "	" ANNOTATE_RETPOLINE_SAFE
 "	call *%rax\n"
@@ -81,6 +86,7 @@ asm(
 "	add $1, %eax\n"
 "	" ASM_RET
 "	.size region_callret, . - region_callret\n"
+CASE_PLACE(callret)
 
 /* Here it is the first byte behind them. */
 "	.balign 16\n"
@@ -88,8 +94,8 @@ asm(
 "region_lastcall:\n"
 "	" ASM_ENDBR
 "	push %rbx\n"
-"	.globl region_lastcall_at\n"
-"region_lastcall_at:\n"
+".Lat_lastcall:\n"
+"	" ANNOTATE_NOENDBR
 "	push %rbp\n"
 "	call region_helper\n"
 "	pop %rbp\n"
@@ -97,20 +103,20 @@ asm(
 "	add $1, %eax\n"
 "	" ASM_RET
 "	.size region_lastcall, . - region_lastcall\n"
+CASE_PLACE(lastcall)
 
 "	.balign 16\n"
 "	.type region_pair, @function\n"
 "region_pair:\n"
 "	" ASM_ENDBR
 "	xor %eax, %eax\n"
-"	.globl region_pair_at\n"
-"region_pair_at:\n"
+".Lat_pair:\n"
+"	" ANNOTATE_NOENDBR
 "	mov %edi, %eax\n"
-"	.globl region_pair_inside\n"
-"region_pair_inside:\n"
 "	add $24, %eax\n"
 "	" ASM_RET
 "	.size region_pair, . - region_pair\n"
+CASE_PLACE(pair)
 "	.popsection\n"
 );
 
@@ -160,12 +166,12 @@ static void probe_last(const char *name, int (*fn)(int), int add, char *at)
 
 static void padding(void)
 {
-	probe_last("region-padding", region_padded, 21, region_padded_at);
+	probe_last("region-padding", region_padded, 21, place_padded);
 }
 
 static void next(void)
 {
-	probe_last("region-next", region_tight, 22, region_tight_at);
+	probe_last("region-next", region_tight, 22, place_tight);
 }
 
 /* --- Somebody is in the call ---------------------------------------------------- */
@@ -235,12 +241,12 @@ static void probe_call(const char *name, int (*fn)(int), char *at)
 
 static void callret(void)
 {
-	probe_call("region-callret", region_callret, region_callret_at);
+	probe_call("region-callret", region_callret, place_callret);
 }
 
 static void lastcall(void)
 {
-	probe_call("region-lastcall", region_lastcall, region_lastcall_at);
+	probe_call("region-lastcall", region_lastcall, place_lastcall);
 }
 
 /* --- A neighbour comes and goes --------------------------------------------------- */
@@ -251,21 +257,21 @@ static void neighbour(void)
 	bool first, blocked, again = false;
 	int ret, wrong = 0;
 
-	case_aim(&cp, region_pair_at, NULL);
+	case_aim(&cp, place_pair, NULL);
 	ret = register_kprobe(&cp.kp);
 	if (ret) {
 		case_verdict("region-neighbour", false, "register_kprobe gave %d", ret);
 		return;
 	}
-	first = case_wait_jump(region_pair_at);
+	first = case_wait_jump(place_pair);
 	wrong += wrong_by(region_pair, 24);
-	case_aim(&inside, region_pair_inside, NULL);
+	case_aim(&inside, PAIR_INSIDE, NULL);
 	ret = register_kprobe(&inside.kp);
-	blocked = case_byte(region_pair_at) == TRAP_OPCODE;
+	blocked = case_byte(place_pair) == TRAP_OPCODE;
 	wrong += wrong_by(region_pair, 24);
 	if (!ret) {
 		unregister_kprobe(&inside.kp);
-		again = case_wait_jump(region_pair_at);
+		again = case_wait_jump(place_pair);
 	}
 	wrong += wrong_by(region_pair, 24);
 	unregister_kprobe(&cp.kp);

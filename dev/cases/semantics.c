@@ -7,6 +7,7 @@
 #define pr_fmt(fmt) fmt
 
 #include <linux/linkage.h>
+#include <linux/objtool.h>
 #include <linux/static_call.h>
 
 #include "case.h"
@@ -45,7 +46,8 @@ typedef void (*semantics_fn)(struct outcome *out, unsigned long rcx, unsigned lo
 	"	mov %rbp, %rsp\n"				\
 	"	pop %rbp\n"					\
 	"	" ASM_RET					\
-	"	.size sem_" #name ", . - sem_" #name "\n"
+	"	.size sem_" #name ", . - sem_" #name "\n"	\
+	CASE_PLACE(name)
 
 /* lea and jrcxz leave the flags alone: loope and loopne see those given. */
 #define LOOP_BODY(name, insn)					\
@@ -55,8 +57,8 @@ typedef void (*semantics_fn)(struct outcome *out, unsigned long rcx, unsigned lo
 	"	xchg %rcx, %r8\n"				\
 	"	jrcxz .Lfull_" #name "\n"			\
 	"	xchg %rcx, %r8\n"				\
-	"	.globl sem_" #name "_at\n"			\
-	"sem_" #name "_at:\n"					\
+	".Lat_" #name ":\n"					\
+	"	" ANNOTATE_NOENDBR				\
 	"	" insn " .Lbody_" #name "\n"			\
 	"	jmp .Ldone_" #name "\n"				\
 	".Lfull_" #name ":\n"					\
@@ -64,8 +66,8 @@ typedef void (*semantics_fn)(struct outcome *out, unsigned long rcx, unsigned lo
 	".Ldone_" #name ":\n"
 
 #define SKIP_BODY(name, insn)					\
-	"	.globl sem_" #name "_at\n"			\
-	"sem_" #name "_at:\n"					\
+	".Lat_" #name ":\n"					\
+	"	" ANNOTATE_NOENDBR				\
 	"	" insn " .Lskip_" #name "\n"			\
 	"	mov $1, %eax\n"					\
 	".Lskip_" #name ":\n"					\
@@ -99,8 +101,9 @@ SEMANTICS_END(ret16)
 "	.type sem_ret16_callee, @function\n"
 "sem_ret16_callee:\n"
 "	mov 8(%rsp), %rax\n"
-"	.globl sem_ret16_at\n"
-"sem_ret16_at:\n"
+".Lat_ret16:\n"
+"	" ANNOTATE_NOENDBR
+"	" ANNOTATE_RETPOLINE_SAFE
 "	ret $8\n"
 "	int3\n"
 "	.size sem_ret16_callee, . - sem_ret16_callee\n"
@@ -109,7 +112,7 @@ SEMANTICS_END(ret16)
 
 #define DECLARE_SEMANTICS(name)							\
 	void sem_##name(struct outcome *out, unsigned long rcx, unsigned long flags);	\
-	extern char sem_##name##_at[]
+	extern char *const place_##name
 
 DECLARE_SEMANTICS(loop);
 DECLARE_SEMANTICS(loope);
@@ -119,13 +122,13 @@ DECLARE_SEMANTICS(jrcxz);
 DECLARE_SEMANTICS(jecxz);
 DECLARE_SEMANTICS(ret16);
 
-#define ROW(name)	{ "semantics-" #name, #name, sem_##name, sem_##name##_at }
+#define ROW(name)	{ "semantics-" #name, #name, sem_##name, &place_##name }
 
 static const struct row {
 	const char *name;
 	const char *which;
 	semantics_fn fn;
-	char *at;
+	char *const *place;
 } rows[] = {
 	ROW(loop),
 	ROW(loope),
@@ -180,14 +183,14 @@ static int run_probed(const struct row *row, bool trap, unsigned long *hits)
 	struct case_probe cp;
 	int ret;
 
-	case_aim(&cp, row->at, NULL);
+	case_aim(&cp, *row->place, NULL);
 	if (trap)
 		cp.kp.post_handler = case_post;
 	ret = register_kprobe(&cp.kp);
 	if (ret)
 		return ret;
 	if (!trap)
-		case_wait_jump(row->at);
+		case_wait_jump(*row->place);
 	memset(probed, 0xa5, sizeof(probed));
 	run_all(row, probed);
 	unregister_kprobe(&cp.kp);

@@ -6,7 +6,6 @@
 int victim_plain(int x);
 int victim_traced(int x);
 int victim_entry(int x);
-extern char victim_middle[];
 
 static int sink;
 
@@ -24,7 +23,7 @@ __visible noinline int victim_traced(int x)
 }
 EXPORT_SYMBOL_GPL(victim_traced);
 
-/* Another module jumps to its middle. */
+/* A probe is put on the mov, and another module jumps to the add. */
 asm(
 "	.pushsection .text\n"
 "	.balign 16\n"
@@ -33,18 +32,13 @@ asm(
 "victim_entry:\n"
 "	" ASM_ENDBR
 "	xor %eax, %eax\n"
-"	.globl victim_at\n"
-"victim_at:\n"
 "	mov %edi, %eax\n"
-"	.globl victim_middle\n"
-"victim_middle:\n"
 "	add $53, %eax\n"
 "	" ASM_RET
 "	.size victim_entry, . - victim_entry\n"
 "	.popsection\n"
 );
 EXPORT_SYMBOL_GPL(victim_entry);
-EXPORT_SYMBOL_GPL(victim_middle);
 
 static noinline notrace __init int victim_step(int x)
 {
@@ -54,9 +48,9 @@ static noinline notrace __init int victim_step(int x)
 
 static int __init victim_init(void)
 {
-	int (*volatile step)(int) = victim_step;
+	int (*step)(int x) = victim_step;
 
-	return step(1) == 55 && step(2) == 56 ? 0 : -EIO;
+	return READ_ONCE(step)(1) == 55 && READ_ONCE(step)(2) == 56 ? 0 : -EIO;
 }
 
 static void __exit victim_exit(void)

@@ -23,7 +23,7 @@ static unsigned long moved, displaced, not_displaced, left_out;
 static bool known_to_differ(const struct line *l)
 {
 	static const char * const words[] = {
-		"(bad)", "ud0", "fstcw", "fstsw", "fstenv", "fsave", "finit", "fclex",
+		"(bad)", ".byte", "ud0", "fstcw", "fstsw", "fstenv", "fsave", "finit", "fclex",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -46,17 +46,18 @@ static const char *mnemonic(const char *text)
 {
 	static const char * const words[] = {
 		"lock", "rep", "repz", "repnz", "cs", "ds", "es", "ss", "fs", "gs",
-		"notrack", "bnd", "data16", "addr32", "addr16", "rex.W", "rex",
+		"notrack", "bnd", "data16", "addr32", "addr16",
 	};
-	size_t i;
+	size_t i = 0;
 
-again:
-	for (i = 0; i < ARRAY_SIZE(words); i++) {
-		if (starts(text, words[i])) {
-			text += strlen(words[i]);
-			text += strspn(text, " ");
-			goto again;
+	while (i < ARRAY_SIZE(words)) {
+		if (!starts(text, words[i]) && strncmp(text, "rex", 3)) {
+			i++;
+			continue;
 		}
+		text += strcspn(text, " ");
+		text += strspn(text, " ");
+		i = 0;
 	}
 	return text;
 }
@@ -73,6 +74,8 @@ static const struct {
 	{ "popf", IS(POPF) }, { "popfq", IS(POPF) }, { "popfl", IS(POPF) },
 	{ "ret", IS(RET) }, { "retq", IS(RET) }, { "retl", IS(RET) },
 	{ "loop", IS(LOOP) }, { "loope", IS(LOOP) }, { "loopne", IS(LOOP) },
+	{ "loopl", IS(LOOP) }, { "loopel", IS(LOOP) }, { "loopnel", IS(LOOP) },
+	{ "loopw", IS(LOOP) }, { "loopew", IS(LOOP) }, { "loopnew", IS(LOOP) },
 	{ "jcxz", IS(LOOP) }, { "jecxz", IS(LOOP) }, { "jrcxz", IS(LOOP) },
 	{ "int3", NOT(TRAP) }, { "int", NOT(TRAP) }, { "int1", NOT(TRAP) },
 	{ "into", NOT(TRAP) }, { "ud2", NOT(TRAP) }, { "ud1", NOT(TRAP) },
@@ -90,7 +93,7 @@ static const struct {
 	{ "tdcall", NOT(VIRT) }, { "seamcall", NOT(VIRT) },
 	{ "stgi", NOT(VIRT) }, { "clgi", NOT(VIRT) },
 	{ "xbegin", NOT(TRANSACTION) },
-#if BITS_PER_LONG == 64 || defined(CONFIG_X86_64)
+#ifdef CONFIG_X86_64
 	{ "swapgs", NOT(GS_BASE) }, { "wrgsbase", NOT(GS_BASE) },
 #endif
 };

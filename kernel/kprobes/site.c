@@ -271,6 +271,41 @@ static void leave_jumps(struct list_head *dirty)
 	list_splice(&jumps, dirty);
 }
 
+/**
+ * arch_arm_kprobe_queue() - write a breakpoint, of several
+ * @p:		a site's struct kprobe
+ *
+ * For architectures that can write one only by itself.
+ *
+ * Context: kprobe_mutex, cpus_read_lock() and text_mutex are held.
+ */
+void __weak arch_arm_kprobe_queue(struct kprobe *p)
+{
+	arch_arm_kprobe(p);
+}
+
+/**
+ * arch_disarm_kprobe_queue() - take a breakpoint away, of several
+ * @p:		a site's struct kprobe
+ *
+ * For architectures that can take one away only by itself.
+ *
+ * Context: kprobe_mutex, cpus_read_lock() and text_mutex are held.
+ */
+void __weak arch_disarm_kprobe_queue(struct kprobe *p)
+{
+	arch_disarm_kprobe(p);
+}
+
+/**
+ * arch_kprobe_finish() - make all CPUs see the breakpoints come and gone
+ *
+ * Context: cpus_read_lock() and text_mutex are held.
+ */
+void __weak arch_kprobe_finish(void)
+{
+}
+
 /* Write or take away the breakpoint of one site; tell whether that was due. */
 static bool poke_breakpoint(struct kprobe_site *site)
 {

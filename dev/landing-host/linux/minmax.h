@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef min
-#define min(a, b)	((a) < (b) ? (a) : (b))
-#endif
+#undef min
+#define min(a, b)		((a) < (b) ? (a) : (b))
+#undef min_t
+#define min_t(type, a, b)	min((type)(a), (type)(b))

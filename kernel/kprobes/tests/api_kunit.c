@@ -23,22 +23,48 @@
 static int sink;
 
 /* The store makes room for a jump before the first branch. */
-#define DEFINE_TARGET(name, attr)			\
-static noinline attr int name(int x)			\
-{							\
-	WRITE_ONCE(sink, x);				\
-	return 3 * x + 1;				\
+static __always_inline int target_body(int x)
+{
+	WRITE_ONCE(sink, x);
+	return 3 * x + 1;
 }
 
 #define TARGET_RESULT(x)	(3 * (x) + 1)
 
-DEFINE_TARGET(trap_target, notrace)
-DEFINE_TARGET(jump_target, notrace)
-DEFINE_TARGET(ftrace_target, )
-DEFINE_TARGET(other_target, notrace)
-DEFINE_TARGET(other_ftrace_target, )
-DEFINE_TARGET(kprobes_text_target, __kprobes)
-DEFINE_TARGET(nokprobe_target, notrace)
+static noinline notrace int trap_target(int x)
+{
+	return target_body(x);
+}
+
+static noinline notrace int jump_target(int x)
+{
+	return target_body(x);
+}
+
+static noinline int ftrace_target(int x)
+{
+	return target_body(x);
+}
+
+static noinline notrace int other_target(int x)
+{
+	return target_body(x);
+}
+
+static noinline int other_ftrace_target(int x)
+{
+	return target_body(x);
+}
+
+static noinline __kprobes int kprobes_text_target(int x)
+{
+	return target_body(x);
+}
+
+static noinline notrace int nokprobe_target(int x)
+{
+	return target_body(x);
+}
 NOKPROBE_SYMBOL(nokprobe_target);
 
 static noinstr int noinstr_target(int x)
@@ -68,14 +94,12 @@ static noinline notrace int calling_target(int x)
 	return static_call(target_call)(x) + 1;
 }
 
-/* Through a volatile pointer: no copy of a target is made for one caller. */
+/* Through a pointer that is read again: no copy of a target is made for one caller. */
 typedef int (*target_fn)(int x);
 
 static int call(target_fn fn, int x)
 {
-	target_fn volatile f = fn;
-
-	return f(x);
+	return READ_ONCE(fn)(x);
 }
 
 /* Where the probe of a function's entry ends up. */
@@ -417,7 +441,7 @@ static void test_switch_of_unregistered(struct kunit *test)
 
 #define ARRAY_PROBES	4
 
-static target_fn const array_targets[ARRAY_PROBES] = {
+static const target_fn array_targets[ARRAY_PROBES] = {
 	trap_target, ftrace_target, jump_target, other_ftrace_target,
 };
 
@@ -1040,7 +1064,6 @@ static struct kunit_case api_cases[] = {
 	KUNIT_CASE_PARAM(test_switch_one_of_three, kind_gen_params),
 	KUNIT_CASE_PARAM(test_remove_in_any_order, kind_gen_params),
 	KUNIT_CASE_PARAM(test_join_disabled, kind_gen_params),
-	KUNIT_CASE_PARAM(test_post_handler_joins, kind_gen_params),
 	KUNIT_CASE(test_redirect),
 	KUNIT_CASE_PARAM(test_running, kind_gen_params),
 	KUNIT_CASE_PARAM(test_get_kprobe, kind_gen_params),
@@ -1051,6 +1074,7 @@ static struct kunit_case api_cases[] = {
 	KUNIT_CASE(test_miss_in_post_handler),
 	KUNIT_CASE_PARAM(test_miss_of_itself, kind_gen_params),
 	KUNIT_CASE_PARAM(test_miss_while_busy, kind_gen_params),
+	KUNIT_CASE_PARAM(test_post_handler_joins, kind_gen_params),
 	{}
 };
 

@@ -10,6 +10,7 @@
 #include <linux/irqflags.h>
 #include <linux/kallsyms.h>
 #include <linux/linkage.h>
+#include <linux/objtool.h>
 
 #include <asm/asm.h>
 #include <asm/ibt.h>
@@ -34,38 +35,42 @@ asm(
 "	.pushsection .text\n"
 /* The same five-byte instruction under two sets of flags; returns the stack pointer. */
 STUB(stub_carry)
-"	stc\n"
-"stub_carry_at:\n"
+"	movl $1, %eax\n"
+"	cmp $2, %eax\n"
+"	" ANNOTATE_NOENDBR
 "	movl $0x1234, %edx\n"
 "	mov %" _ASM_SP ", %" _ASM_AX "\n"
 STUB_END(stub_carry)
 STUB(stub_zero)
 "	xor %eax, %eax\n"
-"stub_zero_at:\n"
+"	" ANNOTATE_NOENDBR
 "	movl $0x1234, %edx\n"
 "	mov %" _ASM_SP ", %" _ASM_AX "\n"
 STUB_END(stub_zero)
 /* Two instructions that a jump replaces together, then one to skip: 2 + 3 + 30. */
 STUB(stub_pair)
+"	" ANNOTATE_NOENDBR
 "	movl $2, %eax\n"
-"stub_pair_at:\n"
+"	" ANNOTATE_NOENDBR
 "	mov %eax, %edx\n"
-"stub_pair_inside:\n"
+"	" ANNOTATE_NOENDBR
 "	add $3, %edx\n"
 "	add $30, %edx\n"
-"stub_pair_end:\n"
+"	" ANNOTATE_NOENDBR
 "	mov %edx, %eax\n"
 STUB_END(stub_pair)
-/* A jump over a trap. */
+/* A jump over two traps, which nothing reaches, though objtool thinks so. */
 STUB(stub_jumps)
 "	movl $6, %eax\n"
-"stub_jumps_at:\n"
-"	jmp stub_jumps_to\n"
-"stub_jumps_ud2:\n"
+"	test %eax, %eax\n"
+"	jz 1f\n"
+"	" ANNOTATE_NOENDBR
+"	jmp 2f\n"
+"1:	" ANNOTATE_NOENDBR
 "	ud2\n"
-"stub_jumps_int3:\n"
+"	" ANNOTATE_NOENDBR
 "	int3\n"
-"stub_jumps_to:\n"
+"2:	" ANNOTATE_NOENDBR
 STUB_END(stub_jumps)
 "	.popsection\n"
 );
@@ -75,9 +80,22 @@ unsigned long stub_zero(void);
 unsigned long stub_pair(void);
 unsigned long stub_jumps(void);
 
-extern char stub_carry_at[], stub_zero_at[];
-extern char stub_pair_at[], stub_pair_inside[], stub_pair_end[];
-extern char stub_jumps_at[], stub_jumps_ud2[], stub_jumps_int3[], stub_jumps_to[];
+/*
+ * Addresses inside of stubs, counted from behind the ENDBR. A label would be a
+ * symbol, and what follows it a function of its own.
+ */
+#define ENDBR_BYTES	(IS_ENABLED(CONFIG_X86_KERNEL_IBT) ? 4 : 0)
+#define IN_STUB(stub, offset)	((u8 *)(stub) + ENDBR_BYTES + (offset))
+
+#define CARRY_AT	IN_STUB(stub_carry, 8)
+#define ZERO_AT		IN_STUB(stub_zero, 2)
+#define PAIR_AT		IN_STUB(stub_pair, 5)
+#define PAIR_INSIDE	IN_STUB(stub_pair, 7)
+#define PAIR_END	IN_STUB(stub_pair, 13)
+#define JUMPS_AT	IN_STUB(stub_jumps, 9)
+#define JUMPS_UD2	IN_STUB(stub_jumps, 11)
+#define JUMPS_INT3	IN_STUB(stub_jumps, 13)
+#define JUMPS_TO	IN_STUB(stub_jumps, 14)
 
 #define PAIR_RESULT	35
 
@@ -110,8 +128,7 @@ typedef int (*x86_fn)(int x);
 
 static noinline notrace int x86_call(x86_fn fn, int x)
 {
-	x86_fn volatile f = fn;
-	int ret = f(x);
+	int ret = READ_ONCE(fn)(x);
 
 	/* Not a tail call. */
 	OPTIMIZER_HIDE_VAR(ret);
@@ -195,7 +212,7 @@ static void test_entry_regs(struct kunit *test)
 struct flags_row {
 	const char *name;
 	unsigned long (*stub)(void);
-	char *at;
+	u8 *at;
 	unsigned long flags;
 	bool trap;
 	bool irqs_off;
@@ -204,13 +221,13 @@ struct flags_row {
 #define ARITH_FLAGS	(X86_EFLAGS_CF | X86_EFLAGS_ZF | X86_EFLAGS_PF)
 
 static const struct flags_row flags_rows[] = {
-	{ "carry, trap", stub_carry, stub_carry_at, X86_EFLAGS_CF, true, false },
-	{ "carry, jump", stub_carry, stub_carry_at, X86_EFLAGS_CF, false, false },
-	{ "zero, trap", stub_zero, stub_zero_at, X86_EFLAGS_ZF | X86_EFLAGS_PF, true, false },
-	{ "zero, jump", stub_zero, stub_zero_at, X86_EFLAGS_ZF | X86_EFLAGS_PF, false, false },
-	{ "interrupts off, trap", stub_zero, stub_zero_at,
+	{ "carry, trap", stub_carry, CARRY_AT, X86_EFLAGS_CF | X86_EFLAGS_PF, true, false },
+	{ "carry, jump", stub_carry, CARRY_AT, X86_EFLAGS_CF | X86_EFLAGS_PF, false, false },
+	{ "zero, trap", stub_zero, ZERO_AT, X86_EFLAGS_ZF | X86_EFLAGS_PF, true, false },
+	{ "zero, jump", stub_zero, ZERO_AT, X86_EFLAGS_ZF | X86_EFLAGS_PF, false, false },
+	{ "interrupts off, trap", stub_zero, ZERO_AT,
 	  X86_EFLAGS_ZF | X86_EFLAGS_PF, true, true },
-	{ "interrupts off, jump", stub_zero, stub_zero_at,
+	{ "interrupts off, jump", stub_zero, ZERO_AT,
 	  X86_EFLAGS_ZF | X86_EFLAGS_PF, false, true },
 };
 
@@ -255,8 +272,8 @@ static void test_flags_and_stack(struct kunit *test)
 
 static void test_post_handler_ip(struct kunit *test)
 {
-	struct watch *straight = watch_new(test, stub_carry_at);
-	struct watch *jump = watch_new(test, stub_jumps_at);
+	struct watch *straight = watch_new(test, CARRY_AT);
+	struct watch *jump = watch_new(test, JUMPS_AT);
 	struct watch *entry = watch_new(test, x86_ftrace_target);
 
 	register_as(test, straight, true);
@@ -265,8 +282,8 @@ static void test_post_handler_ip(struct kunit *test)
 	stub_carry();
 	KUNIT_EXPECT_EQ(test, stub_jumps(), 6);
 	x86_call(x86_ftrace_target, 1);
-	KUNIT_EXPECT_EQ(test, straight->post_ip, (unsigned long)stub_carry_at + 5);
-	KUNIT_EXPECT_EQ(test, jump->post_ip, (unsigned long)stub_jumps_to);
+	KUNIT_EXPECT_EQ(test, straight->post_ip, (unsigned long)CARRY_AT + 5);
+	KUNIT_EXPECT_EQ(test, jump->post_ip, (unsigned long)JUMPS_TO);
 	if (kprobe_ftrace(&entry->kp))
 		KUNIT_EXPECT_EQ(test, entry->post_ip,
 				(unsigned long)entry->kp.addr + MCOUNT_INSN_SIZE);
@@ -321,7 +338,7 @@ static int skip_three(struct kprobe *kp, struct pt_regs *regs)
 {
 	watch_pre(kp, regs);
 	regs->dx = 77;
-	instruction_pointer_set(regs, (unsigned long)stub_pair_end);
+	instruction_pointer_set(regs, (unsigned long)PAIR_END);
 	return 1;
 }
 NOKPROBE_SYMBOL(skip_three);
@@ -329,11 +346,11 @@ NOKPROBE_SYMBOL(skip_three);
 /* From the middle of a function, out of a trap and out of a jump. */
 static void test_redirect_inside(struct kunit *test)
 {
-	struct watch *w = watch_new(test, stub_pair_at);
+	struct watch *w = watch_new(test, PAIR_AT);
 	int trap;
 
 	for (trap = 1; trap >= 0; trap--) {
-		watch_init(w, stub_pair_at);
+		watch_init(w, PAIR_AT);
 		w->kp.pre_handler = skip_three;
 		register_as(test, w, trap);
 		KUNIT_EXPECT_EQ_MSG(test, stub_pair(), 77, "trap %d", trap);
@@ -354,12 +371,12 @@ NOKPROBE_SYMBOL(claim_redirect);
 /* A handler that returns non-zero but leaves regs->ip alone redirects nothing. */
 static void test_empty_redirect(struct kunit *test)
 {
-	struct watch *w = watch_new(test, stub_pair_at);
+	struct watch *w = watch_new(test, PAIR_AT);
 
 	skip_without_jumps(test);
 	w->kp.pre_handler = claim_redirect;
 	register_as(test, w, false);
-	KUNIT_ASSERT_TRUE(test, is_jump(stub_pair_at));
+	KUNIT_ASSERT_TRUE(test, is_jump(PAIR_AT));
 	KUNIT_EXPECT_EQ(test, stub_pair(), PAIR_RESULT);
 	KUNIT_EXPECT_EQ(test, w->pre, 1);
 }
@@ -368,18 +385,18 @@ static void test_empty_redirect(struct kunit *test)
 
 static void test_text_bytes(struct kunit *test)
 {
-	struct watch *w = watch_new(test, stub_carry_at);
-	u8 before = *stub_carry_at;
+	struct watch *w = watch_new(test, CARRY_AT);
+	u8 before = *CARRY_AT;
 
 	register_as(test, w, true);
-	KUNIT_EXPECT_TRUE(test, is_int3(stub_carry_at));
+	KUNIT_EXPECT_TRUE(test, is_int3(CARRY_AT));
 	KUNIT_EXPECT_EQ(test, w->kp.opcode, before);
 	KUNIT_EXPECT_EQ(test, disable_kprobe(&w->kp), 0);
-	KUNIT_EXPECT_EQ(test, (u8)*stub_carry_at, before);
+	KUNIT_EXPECT_EQ(test, *CARRY_AT, before);
 	KUNIT_EXPECT_EQ(test, enable_kprobe(&w->kp), 0);
-	KUNIT_EXPECT_TRUE(test, is_int3(stub_carry_at));
+	KUNIT_EXPECT_TRUE(test, is_int3(CARRY_AT));
 	fixture_release(test, &w->kp);
-	KUNIT_EXPECT_EQ(test, (u8)*stub_carry_at, before);
+	KUNIT_EXPECT_EQ(test, *CARRY_AT, before);
 }
 
 static void expect_pair(struct kunit *test, struct watch *w, unsigned int pre)
@@ -391,43 +408,43 @@ static void expect_pair(struct kunit *test, struct watch *w, unsigned int pre)
 /* A probe inside the bytes of a jump sends the jump away, and lets it come back. */
 static void test_neighbour_removed(struct kunit *test)
 {
-	struct watch *w = watch_new(test, stub_pair_at);
-	struct watch *inside = watch_new(test, stub_pair_inside);
+	struct watch *w = watch_new(test, PAIR_AT);
+	struct watch *inside = watch_new(test, PAIR_INSIDE);
 
 	skip_without_jumps(test);
 	register_as(test, w, false);
-	KUNIT_ASSERT_TRUE(test, is_jump(stub_pair_at));
+	KUNIT_ASSERT_TRUE(test, is_jump(PAIR_AT));
 	fixture_register(test, &inside->kp);
-	KUNIT_EXPECT_TRUE(test, is_int3(stub_pair_at));
+	KUNIT_EXPECT_TRUE(test, is_int3(PAIR_AT));
 	expect_pair(test, w, 1);
 	KUNIT_EXPECT_EQ(test, inside->pre, 1);
 
 	fixture_release(test, &inside->kp);
 	wait_for_kprobe_optimizer();
-	KUNIT_EXPECT_TRUE(test, is_jump(stub_pair_at));
+	KUNIT_EXPECT_TRUE(test, is_jump(PAIR_AT));
 	expect_pair(test, w, 2);
 	KUNIT_EXPECT_EQ(test, inside->pre, 1);
 }
 
 static void test_neighbour_disabled(struct kunit *test)
 {
-	struct watch *w = watch_new(test, stub_pair_at);
-	struct watch *inside = watch_new(test, stub_pair_inside);
+	struct watch *w = watch_new(test, PAIR_AT);
+	struct watch *inside = watch_new(test, PAIR_INSIDE);
 
 	skip_without_jumps(test);
 	inside->kp.flags = KPROBE_FLAG_DISABLED;
 	fixture_register(test, &inside->kp);
 	register_as(test, w, false);
-	KUNIT_EXPECT_TRUE(test, is_jump(stub_pair_at));
+	KUNIT_EXPECT_TRUE(test, is_jump(PAIR_AT));
 
 	KUNIT_EXPECT_EQ(test, enable_kprobe(&inside->kp), 0);
-	KUNIT_EXPECT_TRUE(test, is_int3(stub_pair_at));
+	KUNIT_EXPECT_TRUE(test, is_int3(PAIR_AT));
 	expect_pair(test, w, 1);
 	KUNIT_EXPECT_EQ(test, inside->pre, 1);
 
 	KUNIT_EXPECT_EQ(test, disable_kprobe(&inside->kp), 0);
 	wait_for_kprobe_optimizer();
-	KUNIT_EXPECT_TRUE(test, is_jump(stub_pair_at));
+	KUNIT_EXPECT_TRUE(test, is_jump(PAIR_AT));
 	expect_pair(test, w, 2);
 	KUNIT_EXPECT_EQ(test, inside->pre, 1);
 }
@@ -435,20 +452,20 @@ static void test_neighbour_disabled(struct kunit *test)
 /* The neighbour is there first, so there is no jump until it goes. */
 static void test_neighbour_first(struct kunit *test)
 {
-	struct watch *w = watch_new(test, stub_pair_at);
-	struct watch *inside = watch_new(test, stub_pair_inside);
+	struct watch *w = watch_new(test, PAIR_AT);
+	struct watch *inside = watch_new(test, PAIR_INSIDE);
 
 	skip_without_jumps(test);
 	inside->kp.post_handler = watch_post;
 	fixture_register(test, &inside->kp);
 	register_as(test, w, false);
-	KUNIT_EXPECT_TRUE(test, is_int3(stub_pair_at));
+	KUNIT_EXPECT_TRUE(test, is_int3(PAIR_AT));
 	expect_pair(test, w, 1);
 	KUNIT_EXPECT_EQ(test, inside->post, 1);
 
 	fixture_release(test, &inside->kp);
 	wait_for_kprobe_optimizer();
-	KUNIT_EXPECT_TRUE(test, is_jump(stub_pair_at));
+	KUNIT_EXPECT_TRUE(test, is_jump(PAIR_AT));
 	expect_pair(test, w, 2);
 }
 
@@ -456,19 +473,19 @@ static void test_neighbour_first(struct kunit *test)
 
 struct place {
 	const char *name;
-	char *at;
+	u8 *at;
 	unsigned int offset;
 	int error;
 };
 
 static const struct place places[] = {
-	{ "1 byte into an instruction", stub_carry_at, 1, -EILSEQ },
-	{ "2 bytes into an instruction", stub_carry_at, 2, -EILSEQ },
-	{ "3 bytes into an instruction", stub_carry_at, 3, -EILSEQ },
-	{ "4 bytes into an instruction", stub_carry_at, 4, -EILSEQ },
-	{ "behind the instruction", stub_carry_at, 5, 0 },
-	{ "ud2 of nobody", stub_jumps_ud2, 0, -EILSEQ },
-	{ "int3 of nobody", stub_jumps_int3, 0, -EILSEQ },
+	{ "1 byte into an instruction", CARRY_AT, 1, -EILSEQ },
+	{ "2 bytes into an instruction", CARRY_AT, 2, -EILSEQ },
+	{ "3 bytes into an instruction", CARRY_AT, 3, -EILSEQ },
+	{ "4 bytes into an instruction", CARRY_AT, 4, -EILSEQ },
+	{ "behind the instruction", CARRY_AT, 5, 0 },
+	{ "ud2 of nobody", JUMPS_UD2, 0, -EILSEQ },
+	{ "int3 of nobody", JUMPS_INT3, 0, -EILSEQ },
 };
 
 KUNIT_ARRAY_PARAM_DESC(place, places, name);
@@ -498,13 +515,13 @@ static void test_place(struct kunit *test)
 /* A breakpoint or jump that is already there changes no answer. */
 static void test_place_beside_probe(struct kunit *test)
 {
-	struct watch *w = watch_new(test, stub_carry_at);
+	struct watch *w = watch_new(test, CARRY_AT);
 
 	register_as(test, w, true);
 	expect_place(test, test->param_value, "trap");
 	fixture_release(test, &w->kp);
 
-	watch_init(w, stub_carry_at);
+	watch_init(w, CARRY_AT);
 	register_as(test, w, false);
 	expect_place(test, test->param_value, "jump");
 }
@@ -539,13 +556,13 @@ static void *first_insn(void *fn)
 
 static void test_inside_is_not_entry(struct kunit *test)
 {
-	struct watch *w = watch_new(test, stub_pair_inside);
+	struct watch *w = watch_new(test, PAIR_INSIDE);
 
 	fixture_register(test, &w->kp);
 	stub_pair();
 	KUNIT_EXPECT_EQ(test, w->pre, 1);
 	KUNIT_EXPECT_FALSE(test, w->running_flags & KPROBE_FLAG_ON_FUNC_ENTRY);
-	KUNIT_EXPECT_EQ(test, kprobe_on_func_entry((void *)stub_pair_inside, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kprobe_on_func_entry((void *)PAIR_INSIDE, NULL, 0), -EINVAL);
 }
 
 /* Offset 0 and, with IBT, offset 4 are the entry and end up behind the ENDBR. */

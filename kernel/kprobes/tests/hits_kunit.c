@@ -14,6 +14,7 @@
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 
@@ -84,7 +85,7 @@ struct crew {
 
 static void work_burst(struct worker *worker)
 {
-	hits_fn volatile fn = worker->target;
+	hits_fn fn = READ_ONCE(worker->target);
 	int i;
 
 	for (i = 0; i < BURST; i++) {
@@ -110,7 +111,7 @@ static int work(void *arg)
 	while (!kthread_should_stop()) {
 		work_burst(worker);
 		wander(worker);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }
@@ -321,10 +322,10 @@ static void test_switching(struct kunit *test)
 /* The handler of one probe hits another, on all CPUs at once: each a miss. */
 static int nesting_pre(struct kprobe *kp, struct pt_regs *regs)
 {
-	hits_fn volatile nested = hits_nested_target;
+	hits_fn nested = hits_nested_target;
 
 	count_pre(kp, regs);
-	nested(1);
+	READ_ONCE(nested)(1);
 	return 0;
 }
 NOKPROBE_SYMBOL(nesting_pre);
@@ -367,7 +368,7 @@ static int race(void *arg)
 
 	atomic_dec(racer->gate);
 	while (atomic_read(racer->gate) > 0)
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	racer->result = register_kprobe(racer->kp);
 	complete(&racer->done);
 	return 0;
@@ -410,7 +411,7 @@ static void race_once(struct kunit *test, struct kprobe *kp, struct racer *racer
 static void test_race_for_one_struct(struct kunit *test)
 {
 	struct watch *w = watch_new(test, NULL);
-	hits_fn volatile fn = hits_trap_target;
+	hits_fn fn = hits_trap_target;
 	struct racer *racers;
 	int i, won;
 
@@ -424,7 +425,7 @@ static void test_race_for_one_struct(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, won, 1, "round %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, racers[0].result + racers[1].result, -EINVAL,
 				    "round %d", i);
-		KUNIT_EXPECT_EQ(test, fn(3), 3 ^ 0x55);
+		KUNIT_EXPECT_EQ(test, READ_ONCE(fn)(3), 3 ^ 0x55);
 		KUNIT_EXPECT_EQ(test, w->pre, 1);
 		if (won)
 			unregister_kprobe(&w->kp);

@@ -83,10 +83,10 @@ KUNIT_ARRAY_PARAM_DESC(nomem, nomem_rows, name);
 static void expect_absent(struct kunit *test, struct watch *w, struct watch *other)
 {
 	const struct nomem_row *row = test->param_value;
-	nomem_fn volatile fn = row->target;
+	nomem_fn fn = READ_ONCE(row->target);
 	unsigned int before = other->pre;
 
-	KUNIT_EXPECT_EQ(test, fn(4), 7);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(fn)(4), 7);
 	KUNIT_EXPECT_EQ(test, w->pre, 0);
 	KUNIT_EXPECT_EQ(test, other->pre, before + row->second);
 	if (!row->second)
@@ -96,9 +96,9 @@ static void expect_absent(struct kunit *test, struct watch *w, struct watch *oth
 static void expect_present(struct kunit *test, struct watch *w)
 {
 	const struct nomem_row *row = test->param_value;
-	nomem_fn volatile fn = row->target;
+	nomem_fn fn = READ_ONCE(row->target);
 
-	KUNIT_EXPECT_EQ(test, fn(4), 7);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(fn)(4), 7);
 	KUNIT_EXPECT_EQ(test, w->pre, 1);
 }
 
@@ -134,7 +134,7 @@ static void test_register(struct kunit *test)
 static void test_array(struct kunit *test)
 {
 	struct kprobe *kps[NOMEM_ARRAY];
-	nomem_fn volatile fn = nomem_target;
+	nomem_fn fn = nomem_target;
 	struct watch *w;
 	bool denied = true;
 	int nth, ret, i;
@@ -151,7 +151,7 @@ static void test_array(struct kunit *test)
 		denied = deny_stop();
 		KUNIT_EXPECT_TRUE_MSG(test, !ret || ret == -ENOMEM, "allocation %d: %d",
 				      nth, ret);
-		KUNIT_EXPECT_EQ(test, fn(4), 7);
+		KUNIT_EXPECT_EQ(test, READ_ONCE(fn)(4), 7);
 		KUNIT_EXPECT_EQ(test, w[0].pre, !ret);
 		KUNIT_EXPECT_EQ(test, w[2].pre, !ret);
 		if (!ret)
@@ -170,7 +170,7 @@ static int nomem_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 static void test_return_probe(struct kunit *test)
 {
 	struct kretprobe *rp = kunit_kzalloc(test, sizeof(*rp), GFP_KERNEL);
-	nomem_fn volatile fn = nomem_target;
+	nomem_fn fn = nomem_target;
 	bool denied = true;
 	int nth, ret;
 
@@ -186,7 +186,7 @@ static void test_return_probe(struct kunit *test)
 		denied = deny_stop();
 		KUNIT_EXPECT_TRUE_MSG(test, !ret || ret == -ENOMEM, "allocation %d: %d",
 				      nth, ret);
-		KUNIT_EXPECT_EQ(test, fn(4), 7);
+		KUNIT_EXPECT_EQ(test, READ_ONCE(fn)(4), 7);
 		if (!ret)
 			unregister_kretprobe(rp);
 		wait_for_kprobe_optimizer();

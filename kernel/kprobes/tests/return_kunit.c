@@ -18,29 +18,41 @@
 
 static int sink;
 
-#define DEFINE_RET_TARGET(name, attr)			\
-static noinline attr int name(int x)			\
-{							\
-	WRITE_ONCE(sink, x);				\
-	return x + 7;					\
+static __always_inline int ret_body(int x)
+{
+	WRITE_ONCE(sink, x);
+	return x + 7;
 }
 
 #define RET_RESULT(x)	((x) + 7)
 
-DEFINE_RET_TARGET(ret_trap_target, notrace)
-DEFINE_RET_TARGET(ret_jump_target, notrace)
-DEFINE_RET_TARGET(ret_ftrace_target, )
-DEFINE_RET_TARGET(ret_hidden_target, notrace)
+static noinline notrace int ret_trap_target(int x)
+{
+	return ret_body(x);
+}
+
+static noinline notrace int ret_jump_target(int x)
+{
+	return ret_body(x);
+}
+
+static noinline int ret_ftrace_target(int x)
+{
+	return ret_body(x);
+}
+
+static noinline notrace int ret_hidden_target(int x)
+{
+	return ret_body(x);
+}
 NOKPROBE_SYMBOL(ret_hidden_target);
 
 typedef int (*ret_fn)(int x);
 
 static noinline int ret_call(ret_fn fn, int x)
 {
-	ret_fn volatile f = fn;
-
 	/* Not a tail call: the return address has to be one of ret_call(). */
-	return f(x) + READ_ONCE(sink) - x;
+	return READ_ONCE(fn)(x) + READ_ONCE(sink) - x;
 }
 
 /* Calls itself, so that @depth + 1 calls are in progress at the deepest. */
@@ -157,6 +169,8 @@ static void test_ret_refused(struct kunit *test)
 	w->rp.kp.symbol_name = row->symbol;
 	w->rp.kp.offset = row->offset;
 	w->rp.data_size = row->data_size;
+	/* Not armed should it be accepted: __switch_to would not survive that. */
+	w->rp.kp.flags = KPROBE_FLAG_DISABLED;
 	ret = register_kretprobe(&w->rp);
 	if (!ret)
 		unregister_kretprobe(&w->rp);

@@ -4,12 +4,15 @@
  * probe's life.  Hits are handled in trap.c.
  */
 #include <linux/cfi.h>
+#include <linux/execmem.h>
 #include <linux/extable.h>
 #include <linux/kallsyms.h>
 #include <linux/kgdb.h>
 #include <linux/memory.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/set_memory.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <asm/alternative.h>
 #include <asm/ibt.h>
@@ -246,6 +249,29 @@ kprobe_opcode_t *arch_adjust_kprobe_addr(unsigned long addr,
  * the second only; relative branches, which are emulated always, have none.
  */
 
+/**
+ * alloc_insn_page() - get a page of slots
+ *
+ * What no slot has been taken of traps.  From now on it is written by
+ * text_poke() alone.
+ *
+ * Context: may sleep.
+ * Return: a page in reach of the kernel's own text, or NULL.
+ */
+void *alloc_insn_page(void)
+{
+	void *page = execmem_alloc(EXECMEM_KPROBES, PAGE_SIZE);
+
+	if (!page)
+		return NULL;
+	memset(page, INT3_INSN_OPCODE, PAGE_SIZE);
+	if (set_memory_rox((unsigned long)page, 1)) {
+		execmem_free(page);
+		return NULL;
+	}
+	return page;
+}
+
 struct slot_plan {
 	u8 code[2 * MAX_INSN_SIZE + JMP32_INSN_SIZE + INT3_INSN_SIZE];
 	int len;
@@ -437,8 +463,7 @@ void arch_remove_kprobe(struct kprobe *p)
 		return;
 	perf_event_text_poke(slot, slot, p->ainsn.tp_len, NULL, 0);
 	/* Whoever comes here all the same is to be noticed. */
-	scoped_guard(mutex, &text_mutex)
-		text_poke_set(slot, INT3_INSN_OPCODE, p->ainsn.tp_len);
+	text_poke_set(slot, INT3_INSN_OPCODE, p->ainsn.tp_len);
 	free_insn_slot(slot, 0);
 	p->ainsn.insn = NULL;
 }

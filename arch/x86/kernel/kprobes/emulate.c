@@ -19,17 +19,16 @@
 
 #include "insn.h"
 
-/* In the order of their numbers in ModRM, SIB and REX. */
+/* Registers by their numbers in ModRM, SIB and REX. */
+#define REG(number, name) \
+	[number] = offsetof(struct pt_regs, name)
+
 static const u8 reg_offset[] = {
-	offsetof(struct pt_regs, ax), offsetof(struct pt_regs, cx),
-	offsetof(struct pt_regs, dx), offsetof(struct pt_regs, bx),
-	offsetof(struct pt_regs, sp), offsetof(struct pt_regs, bp),
-	offsetof(struct pt_regs, si), offsetof(struct pt_regs, di),
+	REG(0, ax), REG(1, cx), REG(2, dx), REG(3, bx),
+	REG(4, sp), REG(5, bp), REG(6, si), REG(7, di),
 #ifdef CONFIG_X86_64
-	offsetof(struct pt_regs, r8), offsetof(struct pt_regs, r9),
-	offsetof(struct pt_regs, r10), offsetof(struct pt_regs, r11),
-	offsetof(struct pt_regs, r12), offsetof(struct pt_regs, r13),
-	offsetof(struct pt_regs, r14), offsetof(struct pt_regs, r15),
+	REG(8, r8), REG(9, r9), REG(10, r10), REG(11, r11),
+	REG(12, r12), REG(13, r13), REG(14, r14), REG(15, r15),
 #endif
 };
 

@@ -39,6 +39,8 @@
  *    ud2 is marked behind because it never is displaced, not even as padding.
  *  - Entry points for hardware (IDT, MSRs, VM exits, FRED): have symbols, or
  *    stand in the entry text, which cannot be probed.
+ *  - Relocations that livepatch applies to a patch when the module to be patched
+ *    comes: refer to symbols of that module.
  *  - Code outside of all maps (BPF, ftrace's trampolines, instruction slots):
  *    gets to functions, to the end of a patched site or to a return address.
  *
@@ -105,10 +107,6 @@ static unsigned long landing_high;
 
 static bool landing_done;
 
-/* The module being added; has it reached into text that is not its own? */
-static const struct module *landing_adding;
-static bool landing_reached_out;
-
 /* Distances in one table; the largest switch statements have some hundreds. */
 #define LANDING_TABLE_MAX	4096
 
@@ -136,12 +134,8 @@ static void landing_mark(unsigned long addr)
 {
 	struct landing_map *map = landing_find(addr);
 
-	if (!map)
-		return;
-	if (__test_and_set_bit(addr - map->text.start, map->text.bits))
-		return;
-	if (map->mod != landing_adding)
-		landing_reached_out = true;
+	if (map)
+		__set_bit(addr - map->text.start, map->text.bits);
 }
 
 /* --- Maps ------------------------------------------------------------------ */
@@ -243,8 +237,10 @@ static void landing_words(const u8 *buf, size_t len)
 }
 
 /*
- * Words of data.  @base is NULL, or points to what is cleared before the data is
- * freed.  What cannot be read holds no label that could be used either.
+ * Words of data, or of text, where hand-written assembly has tables, too.  @base
+ * is NULL, or points to what is cleared before the data is freed.  What cannot
+ * be read holds no label that could be used either.  Nor does a word of text
+ * that has a probe in it: who went there would be lost without us.
  */
 static void landing_data(struct kprobe_landing_scan *scan, const void *start,
 			 const void *end, void *const *base)
@@ -265,24 +261,6 @@ static void landing_data(struct kprobe_landing_scan *scan, const void *start,
 		if (!err)
 			landing_words(scan->window, len);
 	}
-}
-
-/* Words in text: data that hand-written assembly keeps there. */
-static int landing_text_words(struct kprobe_landing_scan *scan,
-			      const struct landing_map *map)
-{
-	unsigned long at, len;
-	int err;
-
-	for (at = map->text.start; at + sizeof(long) <= map->text.end;
-	     at += len - sizeof(long) + LANDING_WORD_STEP) {
-		len = min(map->text.end - at, sizeof(scan->window));
-		err = scan->read(scan->window, at, len);
-		if (err)
-			return err;
-		landing_words(scan->window, len);
-	}
-	return 0;
 }
 
 /*
@@ -444,7 +422,6 @@ static struct kprobe_landing_scan *landing_scan_alloc(void)
 static int landing_scan_core(struct kprobe_landing_scan *scan)
 {
 	const void *percpu = per_cpu_ptr((void __percpu __force *)__per_cpu_start, 0);
-	int err;
 
 	kallsyms_on_each_symbol(landing_symbol, NULL);
 	landing_fixups(__start___ex_table, __stop___ex_table - __start___ex_table);
@@ -452,9 +429,7 @@ static int landing_scan_core(struct kprobe_landing_scan *scan)
 	landing_data(scan, __start_rodata, __end_rodata, NULL);
 	landing_data(scan, _sdata, _edata, NULL);
 	landing_data(scan, percpu, percpu + (__per_cpu_end - __per_cpu_start), NULL);
-	err = landing_text_words(scan, landing_core);
-	if (err)
-		return err;
+	landing_data(scan, _stext, _etext, NULL);
 	return landing_close_map(scan, landing_core);
 }
 
@@ -557,7 +532,7 @@ static void landing_scan_module(struct kprobe_landing_scan *scan, const struct m
 	const struct module_memory *mem;
 
 	landing_module_jump_labels(mod);
-	for_class_mod_mem_type(type, data) {
+	for_each_mod_mem_type(type) {
 		mem = &mod->mem[type];
 		landing_data(scan, mem->base, mem->base + mem->size, &mem->base);
 	}
@@ -605,35 +580,21 @@ static int landing_scan_modules(struct kprobe_landing_scan *scan)
 		return err;
 
 	list_for_each_entry(map, &landing_maps, list) {
-		if (!map->mod)
-			continue;
-		if (map->mod != mod)
+		if (map->mod && map->mod != mod)
 			landing_scan_module(scan, map->mod);
 		mod = map->mod;
-		err = landing_text_words(scan, map);
-		if (err && err != -ESTALE)
-			return err;
 	}
 	return 0;
 }
 
 static int landing_add_module(struct kprobe_landing_scan *scan, struct module *mod)
 {
-	struct landing_map *map;
-	int err;
+	int err = landing_new_module(mod);
 
-	err = landing_new_module(mod);
 	if (err)
 		return err;
 	module_kallsyms_on_each_symbol(mod->name, landing_symbol, NULL);
 	landing_scan_module(scan, mod);
-	list_for_each_entry(map, &landing_maps, list) {
-		if (map->mod != mod)
-			continue;
-		err = landing_text_words(scan, map);
-		if (err)
-			return err;
-	}
 	return landing_close_all(scan);
 }
 
@@ -644,12 +605,12 @@ static int landing_add_module(struct kprobe_landing_scan *scan, struct module *m
  * Called under kprobe_mutex, from the module notifier.  Does nothing before
  * kprobe_landing_build() has succeeded, which finds the module by itself.
  *
- * A module that is not in the map could land where jumps are: in case of an
- * error let it fail to load, or let nothing be optimized any more.
+ * The module may land in text that is not its own.  Regions that have a jump
+ * already must be looked at again before the module runs.  In case of an error
+ * where it lands is not known: let it fail to load, or optimize nothing more and
+ * undo what is.
  *
- * Return: 0, 1 if the module may land in text that is not its own where nobody
- * did before, so that regions with a jump must be looked at again before it
- * runs, or -ENOMEM or -EFAULT with no map of the module left behind.
+ * Return: 0, or -ENOMEM or -EFAULT with no map of the module left behind.
  */
 int kprobe_landing_module_add(struct module *mod)
 {
@@ -661,15 +622,12 @@ int kprobe_landing_module_add(struct module *mod)
 	scan = landing_scan_alloc();
 	if (!scan)
 		return -ENOMEM;
-	landing_adding = mod;
-	landing_reached_out = false;
 	err = landing_add_module(scan, mod);
-	landing_adding = NULL;
 	if (err)
 		landing_drop_module(mod);
 	landing_finish();
 	kfree(scan);
-	return err ? err : landing_reached_out;
+	return err;
 }
 
 /**

@@ -177,7 +177,7 @@ void kprobe_landing_decode(struct kprobe_landing_insn *ref, const u8 *bytes,
 static int landing_fetch(struct kprobe_landing_scan *scan, unsigned long ip)
 {
 	unsigned long left = scan->text->end - ip;
-	unsigned long need = min(left, (unsigned long)MAX_INSN_SIZE);
+	unsigned long need = min_t(unsigned long, left, MAX_INSN_SIZE);
 	int err;
 
 	if (ip >= scan->base && ip + need <= scan->base + scan->len)

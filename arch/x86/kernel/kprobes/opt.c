@@ -343,8 +343,7 @@ void arch_remove_optimized_kprobe(struct optimized_kprobe *op)
 
 	perf_event_text_poke(slot, slot, op->optinsn.len, NULL, 0);
 	/* Whoever comes here all the same is to be noticed. */
-	scoped_guard(mutex, &text_mutex)
-		text_poke_set(slot, INT3_INSN_OPCODE, op->optinsn.len);
+	text_poke_set(slot, INT3_INSN_OPCODE, op->optinsn.len);
 	free_optinsn_slot(slot, 0);
 	op->optinsn.insn = NULL;
 	op->optinsn.size = 0;
