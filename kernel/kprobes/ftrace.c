@@ -4,7 +4,9 @@
  *
  * Two ftrace_ops share the sites.  A site with a post_handler is on the one that
  * tells ftrace that the instruction pointer may be changed, which ftrace grants
- * to one user of a function only (-EBUSY otherwise).
+ * to one user of a function only (-EBUSY otherwise).  Which of the two is decided
+ * when the site is armed: to move it later, when a post_handler joins or leaves,
+ * would lose the hits between.
  */
 #define pr_fmt(fmt) "kprobes: " fmt
 
@@ -93,8 +95,8 @@ static bool due(struct kprobe_site *site, bool arm, bool ipmodify)
 	if (arm)
 		return site->state == KPROBE_SITE_DISARMED && wanted &&
 		       ipmodify == !!site->nr_post;
-	return site->state == KPROBE_SITE_ARMED && ipmodify == site->ipmodify &&
-	       (!wanted || ipmodify != !!site->nr_post);
+	return site->state == KPROBE_SITE_ARMED && !wanted &&
+	       ipmodify == site->ipmodify;
 }
 
 /* The edges of one site. */
@@ -164,9 +166,6 @@ static int change_filter(struct list_head *dirty, bool arm, bool ipmodify)
 /**
  * kprobe_ftrace_commit() - take the edges of ftrace-based sites
  * @dirty:	the marked sites of a commit, of any kind
- *
- * First those that leave, so that a site can change from one filter to the
- * other.
  *
  * Context: kprobe_mutex is held, text_mutex is not; may sleep.
  * Return: 0, or the first error of ftrace; the sites that it refused are as

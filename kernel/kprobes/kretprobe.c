@@ -158,12 +158,17 @@ EXPORT_SYMBOL_GPL(unregister_kretprobe);
 void __init kretprobe_blacklist_init(void)
 {
 	struct kretprobe_blackpoint *point;
+	kprobe_opcode_t *addr;
+	bool entry;
 
 	if (!kretprobe_blacklist_size)
 		return;
 	for (point = kretprobe_blacklist; point->name; point++) {
-		point->addr = kprobe_lookup_name(point->name, 0);
-		if (!point->addr)
+		/* The address where a probe on the entry would be. */
+		addr = kprobe_resolve(NULL, point->name, 0, &entry);
+		if (!IS_ERR(addr))
+			point->addr = addr;
+		else
 			pr_err("no function %s to keep return probes from\n",
 			       point->name);
 	}

@@ -735,6 +735,7 @@ static void watch_three(struct kunit *test, const struct kind *kind, struct watc
 	wait_for_kprobe_optimizer();
 }
 
+/* The newest is called first. */
 static void test_order(struct kunit *test)
 {
 	const struct kind *kind = test->param_value;
@@ -746,7 +747,7 @@ static void test_order(struct kunit *test)
 	expect_kind(test, kind, w[0]->kp.addr);
 	KUNIT_EXPECT_EQ(test, call(kind->target, 2), TARGET_RESULT(2));
 	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_EQ_MSG(test, w[i]->turn, i + 1, "probe %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, w[i]->turn, 3 - i, "probe %d", i);
 }
 
 static void test_switch_one_of_three(struct kunit *test)
@@ -865,8 +866,8 @@ static void test_redirect(struct kunit *test)
 
 	first->kp.pre_handler = redirect_to_other;
 	first->kp.post_handler = watch_post;
-	fixture_register(test, &first->kp);
 	fixture_register(test, &second->kp);
+	fixture_register(test, &first->kp);
 	KUNIT_EXPECT_EQ(test, call(triple_target, 5), TARGET_RESULT(5));
 	KUNIT_EXPECT_EQ(test, first->pre, 1);
 	KUNIT_EXPECT_EQ(test, second->pre, 0);

@@ -39,12 +39,14 @@ STUB(stub_carry)
 "	cmp $2, %eax\n"
 "	" ANNOTATE_NOENDBR
 "	movl $0x1234, %edx\n"
+"	" ANNOTATE_NOENDBR
 "	mov %" _ASM_SP ", %" _ASM_AX "\n"
 STUB_END(stub_carry)
 STUB(stub_zero)
 "	xor %eax, %eax\n"
 "	" ANNOTATE_NOENDBR
 "	movl $0x1234, %edx\n"
+"	" ANNOTATE_NOENDBR
 "	mov %" _ASM_SP ", %" _ASM_AX "\n"
 STUB_END(stub_zero)
 /* Two instructions that a jump replaces together, then one to skip: 2 + 3 + 30. */
@@ -89,13 +91,26 @@ unsigned long stub_jumps(void);
 
 #define CARRY_AT	IN_STUB(stub_carry, 8)
 #define ZERO_AT		IN_STUB(stub_zero, 2)
-#define PAIR_AT		IN_STUB(stub_pair, 5)
-#define PAIR_INSIDE	IN_STUB(stub_pair, 7)
-#define PAIR_END	IN_STUB(stub_pair, 13)
 #define JUMPS_AT	IN_STUB(stub_jumps, 9)
 #define JUMPS_UD2	IN_STUB(stub_jumps, 11)
 #define JUMPS_INT3	IN_STUB(stub_jumps, 13)
 #define JUMPS_TO	IN_STUB(stub_jumps, 14)
+
+/*
+ * These are replaced by a jump, so no constant in the text or data may give
+ * their addresses: control might come from there, for all anybody knows.
+ */
+static u8 *in_pair(int offset)
+{
+	u8 *stub = (u8 *)stub_pair;
+
+	OPTIMIZER_HIDE_VAR(stub);
+	return stub + ENDBR_BYTES + offset;
+}
+
+#define PAIR_AT		in_pair(5)
+#define PAIR_INSIDE	in_pair(7)
+#define PAIR_END	in_pair(13)
 
 #define PAIR_RESULT	35
 
@@ -549,7 +564,7 @@ static void test_offset_into_next_symbol(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->pre, 1);
 }
 
-static void *first_insn(void *fn)
+static noinline void *first_insn(void *fn)
 {
 	return is_endbr(*(u32 *)fn) ? fn + 4 : fn;
 }

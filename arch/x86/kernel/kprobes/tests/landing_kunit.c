@@ -288,6 +288,14 @@ static __used DEFINE_STATIC_KEY_FALSE(landing_test_key_off);
 	"	" ASM_RET					\
 	"	.size landing_test_" #name ", . - landing_test_" #name "\n"
 
+/* Who goes to the middle of these.  Never runs. */
+#define LANDING_TEST_COLD(name, insn)				\
+	"	.type landing_test_" #name ".cold, @function\n"	\
+	"landing_test_" #name ".cold:\n"			\
+	"	" insn						\
+	"	" ASM_RET					\
+	"	.size landing_test_" #name ".cold, . - landing_test_" #name ".cold\n"
+
 #define MID_OFFSET	2
 #define REGION_SIZE	7
 
@@ -299,23 +307,10 @@ asm("	.pushsection .text, \"ax\"\n"
 	LANDING_TEST_FUNC(word)
 	LANDING_TEST_FUNC(operand)
 
-	/* Who goes to the middle of the above.  Never runs. */
-	"	.balign 16\n"
-	"	.type landing_test_branch.cold, @function\n"
-	"landing_test_branch.cold:\n"
-	"	jmp .L_landing_test_branch_mid\n"
-	"	.size landing_test_branch.cold, . - landing_test_branch.cold\n"
-	"	.type landing_test_key.cold, @function\n"
-	"landing_test_key.cold:\n"
-	"1:	.byte " __stringify(BYTES_NOP5) "\n"
-	"	" ASM_RET
-	"	.size landing_test_key.cold, . - landing_test_key.cold\n"
-	"	.type landing_test_others, @function\n"
-	"landing_test_others:\n"
-	"2:	mov (%" _ASM_DX "), %eax\n"
-	"	" _ASM_MOV " $.L_landing_test_operand_mid, %" _ASM_AX "\n"
-	"	" ASM_RET
-	"	.size landing_test_others, . - landing_test_others\n"
+	LANDING_TEST_COLD(branch, "jmp .L_landing_test_branch_mid\n")
+	LANDING_TEST_COLD(key, "1: .byte " __stringify(BYTES_NOP5) "\n")
+	LANDING_TEST_COLD(fixup, "2: mov (%" _ASM_DX "), %eax\n")
+	LANDING_TEST_COLD(operand, _ASM_MOV " $.L_landing_test_operand_mid, %" _ASM_AX "\n")
 	"	.popsection\n"
 
 #ifdef CONFIG_JUMP_LABEL
