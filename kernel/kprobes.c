@@ -57,6 +57,7 @@
  * From the outermost to the innermost:
  *
  *   kprobe_mutex         all of the above but what handlers read
+ *   jump_label_lock()    while the index of reserved text is made
  *   cpus_read_lock()     while text is changed
  *   text_mutex           the kernel's text, executable slots
  *   mutex of a slot cache

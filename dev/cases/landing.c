@@ -192,10 +192,15 @@ AWAY(alternative, ".text.unlikely")
 ALTERNATIVE("int3; int3; int3; int3; int3", "jmp .Lmiddle_alternative", X86_FEATURE_ALWAYS)
 AWAY_END(alternative)
 
-/* The jump stands in init text, which lives and dies apart. */
+/*
+ * The jump stands in init text, which lives and dies apart. In .ref.text, code
+ * may refer to it.
+ */
+"	.pushsection .ref.text, \"ax\"\n"
 HEAD(init)
 TO_AWAY(init)
 BODY(init)
+"	.popsection\n"
 AWAY(init, ".init.text")
 "	mov $1000, %eax\n"
 "	jmp .Lmiddle_init\n"

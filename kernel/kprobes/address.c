@@ -178,6 +178,8 @@ int kprobe_place_get(struct kprobe_place *place, const struct kprobe *p)
 	if (!core_kernel_text(addr))
 		err = get_module(place);
 	if (!err)
+		err = kprobe_reserved_prepare(addr);
+	if (!err)
 		err = check_text(place);
 	if (err)
 		kprobe_place_put(place);

@@ -153,6 +153,7 @@ int kprobe_place_get(struct kprobe_place *place, const struct kprobe *p);
 void kprobe_place_put(struct kprobe_place *place);
 
 /* reserved.c */
+int kprobe_reserved_prepare(unsigned long addr);
 #ifdef CONFIG_MODULES
 void kprobe_reserved_module_del(struct module *mod);
 #endif

@@ -56,13 +56,18 @@ static void reserve(struct reserved *index, unsigned long addr, int len)
 }
 
 #ifdef CONFIG_JUMP_LABEL
+/* The size is read from the text, which must be there and not half patched. */
 static void reserve_keys(struct reserved *index, const struct patchers *from)
 {
-	unsigned int i;
+	struct jump_entry *key;
 
-	for (i = 0; i < from->nr_keys; i++)
-		reserve(index, jump_entry_code(&from->keys[i]),
-			jump_entry_size(&from->keys[i]));
+	jump_label_lock();
+	for (key = from->keys; key < from->keys + from->nr_keys; key++) {
+		if (kernel_text_address(jump_entry_code(key)))
+			reserve(index, jump_entry_code(key),
+				jump_entry_size(key));
+	}
+	jump_label_unlock();
 }
 
 static void core_keys(struct patchers *core)
@@ -254,31 +259,46 @@ static bool index_overlaps(const struct reserved *index, unsigned long start,
 	return from + (index->entry[lo - 1] & ENTRY_LEN_MASK) > start;
 }
 
+static struct module *module_of(unsigned long addr)
+{
+	guard(preempt)();
+	return __module_text_address(addr);
+}
+
+/**
+ * kprobe_reserved_prepare() - make the index for an address, if it is not there
+ * @addr:	an address in kernel text
+ *
+ * Context: process context, may sleep; kprobe_mutex is held, text_mutex is not.
+ * Return: 0, or -ENOMEM.
+ */
+int kprobe_reserved_prepare(unsigned long addr)
+{
+	struct module *mod;
+
+	lockdep_assert_held(&kprobe_mutex);
+	if (core_kernel_text(addr))
+		return core_index() ? 0 : -ENOMEM;
+	mod = module_of(addr);
+	return mod && module_index(mod) ? 0 : -ENOMEM;
+}
+
 /**
  * kprobe_text_reserved() - does another patcher own some of these bytes?
- * @start:	first byte
+ * @start:	first byte, in text that kprobe_reserved_prepare() has seen
  * @end:	last byte, of the same text section
  *
- * Of a bug entry only the first byte counts.  If memory for the index is short
- * the answer is yes, which refuses more than need be.
+ * Of a bug entry only the first byte counts.
  *
- * Context: process context, may sleep; kprobe_mutex is held.
+ * Context: process context; kprobe_mutex is held.
  * Return: whether static keys, static calls or bug entries overlap the range.
  */
 bool kprobe_text_reserved(unsigned long start, unsigned long end)
 {
-	struct reserved *index;
-	struct module *mod;
+	struct reserved *index = core_reserved;
 
 	lockdep_assert_held(&kprobe_mutex);
-	if (core_kernel_text(start)) {
-		index = core_index();
-	} else {
-		scoped_guard(preempt)
-			mod = __module_text_address(start);
-		if (!mod)
-			return true;
-		index = module_index(mod);
-	}
+	if (!core_kernel_text(start))
+		index = xa_load(&module_reserved, (unsigned long)module_of(start));
 	return !index || index_overlaps(index, start, end);
 }

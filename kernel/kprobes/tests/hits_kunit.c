@@ -453,13 +453,13 @@ static void test_unregister_refused_return_probe(struct kunit *test)
 static struct kunit_case hits_cases[] = {
 	KUNIT_CASE_PARAM_ATTR(test_steady, hits_kind_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
-	KUNIT_CASE_PARAM_ATTR(test_steady_beside_another, hits_kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
 	KUNIT_CASE_PARAM_ATTR(test_coming_and_going, hits_kind_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
 	KUNIT_CASE_PARAM_ATTR(test_switching, hits_kind_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
 	KUNIT_CASE_PARAM_ATTR(test_misses, hits_kind_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
+	KUNIT_CASE_PARAM_ATTR(test_steady_beside_another, hits_kind_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
 	KUNIT_CASE_SLOW(test_race_for_one_struct),
 #ifdef CONFIG_KRETPROBES

@@ -274,7 +274,7 @@ static __used DEFINE_STATIC_KEY_FALSE(landing_test_key_off);
  * the second one, two bytes in, in the way the function is named after.  The
  * labels there are no symbols: these would be landings by themselves.
  */
-#define LANDING_TEST_FUNC(name)					\
+#define LANDING_TEST_FUNC(name, tail)				\
 	"	.balign 16\n"					\
 	"	.type landing_test_" #name ", @function\n"	\
 	"	.globl landing_test_" #name "\n"		\
@@ -285,10 +285,14 @@ static __used DEFINE_STATIC_KEY_FALSE(landing_test_key_off);
 	ANNOTATE_NOENDBR					\
 	"	add %edi, %eax\n"				\
 	"	add $5, %eax\n"					\
+	tail							\
 	"	" ASM_RET					\
 	"	.size landing_test_" #name ", . - landing_test_" #name "\n"
 
-/* Who goes to the middle of these.  Never runs. */
+/* Who goes to the middle of these, in another symbol.  Never runs. */
+#define LANDING_TEST_TO_COLD(name)				\
+	"	js landing_test_" #name ".cold\n"
+
 #define LANDING_TEST_COLD(name, insn)				\
 	"	.type landing_test_" #name ".cold, @function\n"	\
 	"landing_test_" #name ".cold:\n"			\
@@ -300,12 +304,12 @@ static __used DEFINE_STATIC_KEY_FALSE(landing_test_key_off);
 #define REGION_SIZE	7
 
 asm("	.pushsection .text, \"ax\"\n"
-	LANDING_TEST_FUNC(none)
-	LANDING_TEST_FUNC(branch)
-	LANDING_TEST_FUNC(key)
-	LANDING_TEST_FUNC(fixup)
-	LANDING_TEST_FUNC(word)
-	LANDING_TEST_FUNC(operand)
+	LANDING_TEST_FUNC(none, "")
+	LANDING_TEST_FUNC(branch, LANDING_TEST_TO_COLD(branch))
+	LANDING_TEST_FUNC(key, LANDING_TEST_TO_COLD(key))
+	LANDING_TEST_FUNC(fixup, LANDING_TEST_TO_COLD(fixup))
+	LANDING_TEST_FUNC(word, "")
+	LANDING_TEST_FUNC(operand, LANDING_TEST_TO_COLD(operand))
 
 	LANDING_TEST_COLD(branch, "jmp .L_landing_test_branch_mid\n")
 	LANDING_TEST_COLD(key, "1: .byte " __stringify(BYTES_NOP5) "\n")
