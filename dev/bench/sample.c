@@ -5,19 +5,15 @@
  * dev/bench/sample-list has chosen the addresses from a disassembly (sample.h).
  * They are registered in batches, waited for, counted by what their text has
  * become, and removed.  Only the public API is used, so that any kernel's
- * kprobes can be measured; where there is a file that tells why a probe was not
- * optimized, its reasons are counted as well.
+ * kprobes can be measured.
  *
  * Prints lines "SAMPLE key value".
  */
 #include <linux/delay.h>
-#include <linux/fs.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 
 #include "sample.h"
 
@@ -29,18 +25,15 @@ static int wait_ms = 3000;
 module_param(wait_ms, int, 0444);
 MODULE_PARM_DESC(wait_ms, "longest time to wait for a batch, in ms");
 
+static int hold_ms;
+module_param(hold_ms, int, 0444);
+MODULE_PARM_DESC(hold_ms, "time to keep a batch, so that it can be looked at, in ms");
+
 #define NR_ERRNOS	200
-#define NR_REASONS	32
-#define REASON_LEN	96
 
 static unsigned long refused[NR_ERRNOS];
 static unsigned long nr_int3, nr_jump, nr_ftrace, nr_changed;
 static unsigned long __percpu *hits;
-
-static struct {
-	char text[REASON_LEN];
-	unsigned long nr;
-} reasons[NR_REASONS];
 
 static int count_hit(struct kprobe *p, struct pt_regs *regs)
 {
@@ -48,63 +41,6 @@ static int count_hit(struct kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 NOKPROBE_SYMBOL(count_hit);
-
-static void count_reason(const char *text)
-{
-	int i;
-
-	for (i = 0; i < NR_REASONS; i++) {
-		if (!reasons[i].nr)
-			strscpy(reasons[i].text, text, REASON_LEN);
-		if (!strncmp(reasons[i].text, text, REASON_LEN - 1)) {
-			reasons[i].nr++;
-			return;
-		}
-	}
-}
-
-/* address symbol+offset module state bytes reason... */
-static void count_line(char *line)
-{
-	char *state = NULL, *word;
-	int field;
-
-	if (*line == '#')
-		return;
-	for (field = 0; field < 5; field++) {
-		word = strsep(&line, " ");
-		if (!line)
-			return;
-		if (field == 3)
-			state = word;
-	}
-	if (!strcmp(state, "int3"))
-		count_reason(line);
-}
-
-static void count_reasons(void)
-{
-	struct file *file;
-	char *text, *at, *line;
-	loff_t pos = 0;
-	ssize_t got, len = 0, room = 1 << 20;
-
-	file = filp_open("/sys/kernel/debug/kprobes/optimization", O_RDONLY, 0);
-	if (IS_ERR(file))
-		return;
-	text = vzalloc(room + 1);
-	while (text && len < room) {
-		got = kernel_read(file, text + len, room - len, &pos);
-		if (got <= 0)
-			break;
-		len += got;
-	}
-	at = text;
-	while (text && (line = strsep(&at, "\n")) && at)
-		count_line(line);
-	vfree(text);
-	filp_close(file, NULL);
-}
 
 static u8 text_at(struct kprobe *p)
 {
@@ -149,7 +85,8 @@ static void count_batch(struct kprobe **kps, int nr)
 		else
 			nr_jump++;
 	}
-	count_reasons();
+	if (hold_ms)
+		msleep(hold_ms);
 }
 
 static int count_changed(struct kprobe **kps, const u8 *before, int nr)
@@ -182,16 +119,18 @@ static void sample_batch(struct kprobe *kp, struct kprobe **kps, u8 *before,
 
 	memset(kp, 0, nr * sizeof(*kp));
 	for (i = 0; i < nr; i++) {
-		struct kprobe *p = &kp[i];
-
-		p->addr = (kprobe_opcode_t *)addr[i];
-		p->pre_handler = count_hit;
-		before[done] = text_at(p);
-		err = register_kprobe(p);
-		if (err)
+		kp[i].addr = (kprobe_opcode_t *)addr[i];
+		kp[i].pre_handler = count_hit;
+		before[i] = text_at(&kp[i]);
+	}
+	for (i = 0; i < nr; i++) {
+		err = register_kprobe(&kp[i]);
+		if (err) {
 			refused[min(-err, NR_ERRNOS - 1)]++;
-		else
-			kps[done++] = p;
+			continue;
+		}
+		before[done] = before[i];
+		kps[done++] = &kp[i];
 	}
 	if (!done)
 		return;
@@ -211,11 +150,6 @@ static void report(void)
 	for (i = 0; i < NR_ERRNOS; i++) {
 		if (refused[i])
 			pr_info("SAMPLE errno-%d %lu\n", i, refused[i]);
-	}
-	for (i = 0; i < NR_REASONS; i++) {
-		if (reasons[i].nr)
-			pr_info("SAMPLE reason %lu %s\n", reasons[i].nr,
-				reasons[i].text);
 	}
 	pr_info("SAMPLE ftrace %lu\n", nr_ftrace);
 	pr_info("SAMPLE int3 %lu\n", nr_int3);

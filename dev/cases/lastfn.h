@@ -55,7 +55,8 @@ static int __init lastfn_init(void)
 	return 0;
 }
 
-static void __exit lastfn_exit(void)
+/* Not in .exit.text, which would be behind the target. */
+static void lastfn_exit(void)
 {
 }
 

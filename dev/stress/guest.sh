@@ -76,7 +76,7 @@ round()
 	beside $child "$@"
 	wait $child || return 1
 	rmmod stress
-	if [ -s /sys/kernel/debug/kprobes/list ]; then
+	if grep -q . /sys/kernel/debug/kprobes/list; then
 		echo "probes are left:"
 		cat /sys/kernel/debug/kprobes/list
 		return 1

@@ -56,6 +56,7 @@
  * grace period after its base has been cleared.
  */
 #include <linux/cleanup.h>
+#include <linux/cpufeature.h>
 #include <linux/extable.h>
 #include <linux/jump_label.h>
 #include <linux/kallsyms.h>
@@ -72,7 +73,6 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/unaligned.h>
-#include <asm/cpufeature.h>
 #include <asm/sections.h>
 #include <asm/text-patching.h>
 

@@ -144,19 +144,32 @@ static enum kprobe_opt_reason landing_reason(const struct detour_plan *plan)
 		KPROBE_OPT_NO_ROOM : KPROBE_OPT_OK;
 }
 
-/* Where symbols do not tell functions apart, padding is what compilers pad with. */
+/* What compilers and assemblers align code with: int3, or a nop of any length. */
+static bool is_filler(const u8 *bytes)
+{
+	if (bytes[0] == INT3_INSN_OPCODE)
+		return true;
+	while (*bytes == 0x66 || *bytes == 0x2e)
+		bytes++;
+	return bytes[0] == 0x90 || (bytes[0] == 0x0f && bytes[1] == 0x1f);
+}
+
+/*
+ * Nobody lands on the bytes behind the last instruction.  They might still be
+ * data that is only read, so that only what is filler for sure is overwritten.
+ */
 static bool is_padding(const struct detour_plan *plan)
 {
-	u8 bytes[JMP32_INSN_SIZE];
-	int i;
+	u8 bytes[MAX_INSN_SIZE];
+	struct kprobe_insn insn;
+	int at;
 
-	if (kprobe_read_text(bytes, plan->addr, JMP32_INSN_SIZE))
-		return false;
-	for (i = plan->insns; i < JMP32_INSN_SIZE; i++) {
-		if (bytes[i] != INT3_INSN_OPCODE && bytes[i] != 0x90)
-			break;
+	for (at = plan->insns; at < plan->size; at += insn.size) {
+		if (kprobe_read_insn(&insn, bytes, plan->addr + at) ||
+		    !insn.size || !is_filler(bytes))
+			return false;
 	}
-	return i >= JMP32_INSN_SIZE;
+	return true;
 }
 
 static void make_plan(struct detour_plan *plan, unsigned long addr)

@@ -10,7 +10,7 @@ SAMPLE=40
 
 all_lines_well_formed()
 {
-	[ -s $KPROBES/blacklist ] || return 1
+	grep -q . $KPROBES/blacklist || return 1
 	! grep -vE "$LINE" $KPROBES/blacklist
 }
 

@@ -37,13 +37,12 @@ refusals()
 	Invalid argument|p:kst/probe $FUNCTION +0(
 	Invalid argument|p:kst/probe $FUNCTION a=\$stack:u128
 	Invalid argument|p:kst/probe $FUNCTION a=
-	No such file or directory|p:kst/probe 0x10
 	No such file or directory|-:kst/nothing
 	Invalid argument|p:kst/probe exc_int3
 	END
-	# The same name for another place, and for a return probe.
+	# The same event once more, and its name for another kind.
 	cat <<-END
-	File exists|p:kst/taken $FUNCTION+$OFFSET
+	File exists|p:kst/taken $FUNCTION
 	File exists|r:kst/taken $FUNCTION
 	END
 }

@@ -41,7 +41,7 @@ require_events()
 {
 	mount_if_missing tracefs $TRACING
 	[ -w $TRACING/kprobe_events ] || skip_all "no $TRACING/kprobe_events"
-	[ ! -s $TRACING/kprobe_events ] || skip_all "kprobe events are in use"
+	! grep -q . $TRACING/kprobe_events || skip_all "kprobe events are in use"
 	choose_function
 	trap remove_events EXIT
 	trap 'exit 1' INT TERM

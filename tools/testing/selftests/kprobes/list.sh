@@ -16,7 +16,7 @@ where()
 
 all_lines_well_formed()
 {
-	[ -s $KPROBES/list ] || return 1
+	grep -q . $KPROBES/list || return 1
 	! grep -vE "$LINE" $KPROBES/list
 }
 

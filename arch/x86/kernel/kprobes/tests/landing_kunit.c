@@ -311,7 +311,7 @@ asm("	.pushsection .text, \"ax\"\n"
 	LANDING_TEST_FUNC(word, "")
 	LANDING_TEST_FUNC(operand, LANDING_TEST_TO_COLD(operand))
 
-	LANDING_TEST_COLD(branch, "jmp .L_landing_test_branch_mid\n")
+	LANDING_TEST_COLD(branch, "js .L_landing_test_branch_mid\n")
 	LANDING_TEST_COLD(key, "1: .byte " __stringify(BYTES_NOP5) "\n")
 	LANDING_TEST_COLD(fixup, "2: mov (%" _ASM_DX "), %eax\n")
 	LANDING_TEST_COLD(operand, _ASM_MOV " $.L_landing_test_operand_mid, %" _ASM_AX "\n")
