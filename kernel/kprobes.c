@@ -271,8 +271,9 @@ static void site_post_handler(struct kprobe *p, struct pt_regs *regs,
 	struct kprobe *user;
 
 	list_for_each_entry_rcu(user, &p->list, list) {
-		if (user->post_handler && likely(!kprobe_disabled(user)))
-			user->post_handler(user, regs, flags);
+		if (!user->post_handler || unlikely(kprobe_disabled(user)))
+			continue;
+		user->post_handler(user, regs, flags);
 	}
 }
 NOKPROBE_SYMBOL(site_post_handler);

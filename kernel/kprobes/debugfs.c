@@ -315,14 +315,25 @@ static const struct file_operations enabled_fops = {
 	.llseek = default_llseek,
 };
 
+static const struct {
+	const char *name;
+	umode_t mode;
+	const struct file_operations *fops;
+} files[] __initconst = {
+	{ "list", 0400, &list_fops },
+	{ "blacklist", 0400, &blacklist_fops },
+	{ "optimization", 0400, &optimization_fops },
+	{ "enabled", 0600, &enabled_fops },
+};
+
 static int __init kprobe_debugfs_init(void)
 {
 	struct dentry *dir = debugfs_create_dir("kprobes", NULL);
+	int i;
 
-	debugfs_create_file("list", 0400, dir, NULL, &list_fops);
-	debugfs_create_file("enabled", 0600, dir, NULL, &enabled_fops);
-	debugfs_create_file("blacklist", 0400, dir, NULL, &blacklist_fops);
-	debugfs_create_file("optimization", 0400, dir, NULL, &optimization_fops);
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		debugfs_create_file(files[i].name, files[i].mode, dir, NULL,
+				    files[i].fops);
 	return 0;
 }
 late_initcall(kprobe_debugfs_init);

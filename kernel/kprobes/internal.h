@@ -234,4 +234,14 @@ int kretprobe_pool_init(struct kretprobe *rp);
 void kretprobe_pool_release(struct kretprobe *rp);
 int kretprobe_pre_handler(struct kprobe *p, struct pt_regs *regs);
 
+/* Ask the user, if he wants to be asked, whether to follow this call. */
+static nokprobe_inline bool kretprobe_declined(struct kretprobe_instance *ri,
+					       struct kretprobe *rp,
+					       struct pt_regs *regs)
+{
+	kretprobe_handler_t ask = rp->entry_handler;
+
+	return ask && ask(ri, regs);
+}
+
 #endif /* _KERNEL_KPROBES_INTERNAL_H */

@@ -46,13 +46,12 @@ static bool return_blacklisted(kprobe_opcode_t *addr)
 
 static int check_entry(struct kprobe *p)
 {
-	kprobe_opcode_t *addr;
-	bool entry;
+	bool entry = false;
+	void *at = kprobe_resolve(p->addr, p->symbol_name, p->offset, &entry);
 
-	addr = kprobe_resolve(p->addr, p->symbol_name, p->offset, &entry);
-	if (IS_ERR(addr))
-		return PTR_ERR(addr);
-	return !entry || return_blacklisted(addr) ? -EINVAL : 0;
+	if (!IS_ERR(at) && (!entry || return_blacklisted(at)))
+		at = ERR_PTR(-EINVAL);
+	return PTR_ERR_OR_ZERO(at);
 }
 
 static int return_prepare(struct kprobe *p)

@@ -94,6 +94,14 @@ static void instance_drop_rcu(struct rcu_head *rcu)
 }
 NOKPROBE_SYMBOL(instance_drop_rcu);
 
+static nokprobe_inline struct kretprobe_instance *
+instance_get(struct kretprobe *rp)
+{
+	struct kretprobe_holder *holder = READ_ONCE(rp->rph);
+
+	return holder ? objpool_pop(&holder->pool) : NULL;
+}
+
 /* Back to the pool, or away with it if its kretprobe is gone. */
 static void instance_put(struct kretprobe_instance *ri)
 {
@@ -130,20 +138,16 @@ NOKPROBE_SYMBOL(instances_put);
 int kretprobe_pre_handler(struct kprobe *p, struct pt_regs *regs)
 {
 	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
-	struct kretprobe_holder *holder = READ_ONCE(rp->rph);
-	struct kretprobe_instance *ri;
+	struct kretprobe_instance *ri = instance_get(rp);
 
-	ri = holder ? objpool_pop(&holder->pool) : NULL;
 	if (!ri) {
 		rp->nmissed++;
-		return 0;
+	} else if (kretprobe_declined(ri, rp, regs)) {
+		instance_put(ri);
+	} else {
+		arch_prepare_kretprobe(ri, regs);
+		__llist_add(&ri->llist, &current->kretprobe_instances);
 	}
-	if (rp->entry_handler && rp->entry_handler(ri, regs)) {
-		objpool_push(ri, &holder->pool);
-		return 0;
-	}
-	arch_prepare_kretprobe(ri, regs);
-	__llist_add(&ri->llist, &current->kretprobe_instances);
 	return 0;
 }
 NOKPROBE_SYMBOL(kretprobe_pre_handler);

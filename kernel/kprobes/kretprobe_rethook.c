@@ -7,19 +7,24 @@
 
 #include "internal.h"
 
+static nokprobe_inline struct kretprobe_instance *
+to_instance(struct rethook_node *node)
+{
+	return container_of(node, struct kretprobe_instance, node);
+}
+
 static void return_handler(struct rethook_node *node, void *data,
 			   unsigned long ret_addr, struct pt_regs *regs)
 {
 	struct kretprobe *rp = data;
-	struct kretprobe_instance *ri;
+	kretprobe_handler_t handler = rp->handler;
 
-	if (WARN_ON_ONCE(!rp) || !rp->handler)
+	if (!handler)
 		return;
-	ri = container_of(node, struct kretprobe_instance, node);
 	/* Rethook has preemption off; hits from here on are missed. */
-	__this_cpu_write(current_kprobe, &rp->kp);
 	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
-	rp->handler(ri, regs);
+	__this_cpu_write(current_kprobe, &rp->kp);
+	handler(to_instance(node), regs);
 	reset_current_kprobe();
 }
 NOKPROBE_SYMBOL(return_handler);
@@ -37,14 +42,10 @@ int kretprobe_pre_handler(struct kprobe *p, struct pt_regs *regs)
 	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
 	struct rethook *rh = READ_ONCE(rp->rh);
 	struct rethook_node *node = rh ? rethook_try_get(rh) : NULL;
-	struct kretprobe_instance *ri;
 
-	if (!node) {
+	if (!node)
 		rp->nmissed++;
-		return 0;
-	}
-	ri = container_of(node, struct kretprobe_instance, node);
-	if (rp->entry_handler && rp->entry_handler(ri, regs))
+	else if (kretprobe_declined(to_instance(node), rp, regs))
 		rethook_recycle(node);
 	else
 		rethook_hook(node, regs, kprobe_ftrace(p));
@@ -61,15 +62,13 @@ NOKPROBE_SYMBOL(kretprobe_pre_handler);
  */
 int kretprobe_pool_init(struct kretprobe *rp)
 {
-	struct rethook *rh;
+	size_t size = sizeof(struct kretprobe_instance) + rp->data_size;
+	struct rethook *rh = rethook_alloc(rp, return_handler, size,
+					   rp->maxactive);
 
-	rh = rethook_alloc(rp, return_handler,
-			   sizeof(struct kretprobe_instance) + rp->data_size,
-			   rp->maxactive);
-	if (IS_ERR(rh))
-		return PTR_ERR(rh);
-	rp->rh = rh;
-	return 0;
+	if (!IS_ERR(rh))
+		rp->rh = rh;
+	return PTR_ERR_OR_ZERO(rh);
 }
 
 /**

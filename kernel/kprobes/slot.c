@@ -49,14 +49,18 @@ static void free_insn_page(void *page)
 	execmem_free(page);
 }
 
-struct kprobe_insn_cache kprobe_insn_slots = {
-	.mutex = __MUTEX_INITIALIZER(kprobe_insn_slots.mutex),
-	.alloc = alloc_insn_page,
-	.free = free_insn_page,
-	.sym = KPROBE_INSN_PAGE_SYM,
-	.pages = LIST_HEAD_INIT(kprobe_insn_slots.pages),
-	.insn_size = MAX_INSN_SIZE,
-};
+#define SLOT_CACHE(cache, from, to, name, bytes)			\
+struct kprobe_insn_cache cache = {					\
+	.insn_size = (bytes),						\
+	.sym = (name),							\
+	.free = (to),							\
+	.alloc = (from),						\
+	.pages = LIST_HEAD_INIT((cache).pages),				\
+	.mutex = __MUTEX_INITIALIZER((cache).mutex),			\
+}
+
+SLOT_CACHE(kprobe_insn_slots, alloc_insn_page, free_insn_page,
+	   KPROBE_INSN_PAGE_SYM, MAX_INSN_SIZE);
 
 #ifdef CONFIG_OPTPROBES
 void * __weak alloc_optinsn_page(void)
@@ -69,14 +73,8 @@ void __weak free_optinsn_page(void *page)
 	free_insn_page(page);
 }
 
-struct kprobe_insn_cache kprobe_optinsn_slots = {
-	.mutex = __MUTEX_INITIALIZER(kprobe_optinsn_slots.mutex),
-	.alloc = alloc_optinsn_page,
-	.free = free_optinsn_page,
-	.sym = KPROBE_OPTINSN_PAGE_SYM,
-	.pages = LIST_HEAD_INIT(kprobe_optinsn_slots.pages),
-	.insn_size = MAX_OPTINSN_SIZE,
-};
+SLOT_CACHE(kprobe_optinsn_slots, alloc_optinsn_page, free_optinsn_page,
+	   KPROBE_OPTINSN_PAGE_SYM, MAX_OPTINSN_SIZE);
 #endif
 
 static void announce_page(struct kprobe_insn_cache *c, struct slot_page *page,

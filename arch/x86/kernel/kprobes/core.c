@@ -385,6 +385,14 @@ kprobe_opcode_t *kprobe_step_copy(struct kprobe *p)
 }
 NOKPROBE_SYMBOL(kprobe_step_copy);
 
+static const u8 int3 = INT3_INSN_OPCODE;
+
+static void exchange_byte(struct kprobe *p, const u8 *old, const u8 *new)
+{
+	text_poke(p->addr, new, sizeof(*new));
+	perf_event_text_poke(p->addr, old, sizeof(*old), new, sizeof(*new));
+}
+
 /**
  * arch_arm_kprobe_queue() - write a breakpoint
  * @p:		a site's struct kprobe
@@ -393,10 +401,7 @@ NOKPROBE_SYMBOL(kprobe_step_copy);
  */
 void arch_arm_kprobe_queue(struct kprobe *p)
 {
-	u8 int3 = INT3_INSN_OPCODE;
-
-	text_poke(p->addr, &int3, INT3_INSN_SIZE);
-	perf_event_text_poke(p->addr, &p->opcode, 1, &int3, 1);
+	exchange_byte(p, &p->opcode, &int3);
 }
 
 /**
@@ -407,10 +412,7 @@ void arch_arm_kprobe_queue(struct kprobe *p)
  */
 void arch_disarm_kprobe_queue(struct kprobe *p)
 {
-	u8 int3 = INT3_INSN_OPCODE;
-
-	perf_event_text_poke(p->addr, &int3, 1, &p->opcode, 1);
-	text_poke(p->addr, &p->opcode, INT3_INSN_SIZE);
+	exchange_byte(p, &int3, &p->opcode);
 }
 
 /**

@@ -6,31 +6,48 @@
 #include <linux/kprobes.h>
 #include <asm/text-patching.h>
 
+/* After the instruction, which is the nop that ftrace calls from. */
+static void call_post_handler(struct kprobe *p, struct pt_regs *regs)
+{
+	kprobe_post_handler_t post = READ_ONCE(p->post_handler);
+
+	if (!post)
+		return;
+	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_SSDONE;
+	regs->ip = (unsigned long)p->addr + MCOUNT_INSN_SIZE;
+	post(p, regs, 0);
+}
+NOKPROBE_SYMBOL(call_post_handler);
+
 /*
  * Handlers see what they would see at a breakpoint: before the instruction, the
  * address behind the breakpoint's byte; after it, the next instruction.
  */
 static void ftrace_hit(struct kprobe *p, struct pt_regs *regs)
 {
-	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
-	unsigned long addr = (unsigned long)p->addr, ip = regs->ip;
-	kprobe_post_handler_t post;
+	unsigned long back = regs->ip;
 
 	__this_cpu_write(current_kprobe, p);
-	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
-	regs->ip = addr + INT3_INSN_SIZE;
+	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
+	regs->ip = (unsigned long)p->addr + INT3_INSN_SIZE;
 	if (!p->pre_handler(p, regs)) {
-		post = READ_ONCE(p->post_handler);
-		if (post) {
-			regs->ip = addr + MCOUNT_INSN_SIZE;
-			kcb->kprobe_status = KPROBE_HIT_SSDONE;
-			post(p, regs, 0);
-		}
-		regs->ip = ip;
+		call_post_handler(p, regs);
+		regs->ip = back;
 	}
 	reset_current_kprobe();
 }
 NOKPROBE_SYMBOL(ftrace_hit);
+
+static void ftrace_call(struct kprobe *p, struct pt_regs *regs)
+{
+	if (!p || kprobe_disabled(p) || kprobe_ftrace_disabled)
+		return;
+	if (!kprobe_running())
+		ftrace_hit(p, regs);
+	else
+		kprobes_inc_nmissed_count(p);
+}
+NOKPROBE_SYMBOL(ftrace_call);
 
 /**
  * kprobe_ftrace_handler() - ftrace calls from a probed function
@@ -44,23 +61,12 @@ NOKPROBE_SYMBOL(ftrace_hit);
 void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-	struct kprobe *p;
-	int bit;
+	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
 
-	if (unlikely(kprobe_ftrace_disabled))
-		return;
-	bit = ftrace_test_recursion_trylock(ip, parent_ip);
-	if (bit < 0)
-		return;
-	p = get_kprobe((void *)ip);
-	if (p && !kprobe_disabled(p)) {
-		if (kprobe_running())
-			kprobes_inc_nmissed_count(p);
-		else
-			ftrace_hit(p, regs);
+	if (bit >= 0) {
+		ftrace_call(get_kprobe((void *)ip), ftrace_get_regs(fregs));
+		ftrace_test_recursion_unlock(bit);
 	}
-	ftrace_test_recursion_unlock(bit);
 }
 NOKPROBE_SYMBOL(kprobe_ftrace_handler);
 
