@@ -176,10 +176,14 @@ static int __init sample_init(void)
 	kvfree(before);
 	kvfree(kps);
 	kvfree(kp);
-	/* Nothing is to stay. */
-	return -EAGAIN;
+	return 0;
 }
 module_init(sample_init);
+
+static void __exit sample_exit(void)
+{
+}
+module_exit(sample_exit);
 
 MODULE_DESCRIPTION("Count what becomes of probes on a sample of the kernel");
 MODULE_LICENSE("GPL");

@@ -53,6 +53,22 @@ flip_module()
 	insmod /modules/victim.ko 2>/dev/null && rmmod victim
 }
 
+# saved() - how often stress.ko has taken its copy of the text
+saved()
+{
+	dmesg | grep -c 'stress: text saved'
+}
+
+# wait_saved(count) - until there is one more, up to 10 s: nothing may flip before
+wait_saved()
+{
+	tries=100
+	while [ "$(saved)" -le "$1" ] && [ $tries -gt 0 ]; do
+		tries=$((tries - 1))
+		sleep 0.1
+	done
+}
+
 # beside(pid, commands...) - one after the other until the process ends
 beside()
 {
@@ -71,11 +87,13 @@ round()
 {
 	strict=$1
 	shift
+	before=$(saved)
 	insmod /modules/stress.ko "seed=$SEED" "seconds=$SECONDS_EACH" "strict=$strict" &
 	child=$!
+	wait_saved "$before"
 	beside $child "$@"
 	wait $child || return 1
-	rmmod stress
+	rmmod stress || return 1
 	if grep -q . /sys/kernel/debug/kprobes/list; then
 		echo "probes are left:"
 		cat /sys/kernel/debug/kprobes/list
@@ -84,7 +102,17 @@ round()
 	dmesg | grep -o 'CASE stress .*' | tail -n 1 | grep -q ' ok$'
 }
 
+# Text that changes with the first use of a thing, and only then.
+warm_up()
+{
+	flip_tracer
+	flip_module
+	flip_cpu 1
+	flip_cpu 2
+}
+
 echo "seed $SEED"
+warm_up
 failed=0
 round 1 flip_sysctl flip_tracer flip_module 'flip_cpu 1' 'flip_cpu 2' || failed=1
 round 0 flip_sysctl flip_switch flip_tracer flip_module 'flip_cpu 1' || failed=1

@@ -6,7 +6,8 @@
  * probe stays from the first call to the last: its hits and misses must add up
  * to the calls. In the end kernel text must be what it was.
  *
- * insmod returns when the time is up; it prints "CASE stress ok" or FAIL.
+ * insmod returns when the time is up. rmmod, by when user space has stopped
+ * changing text, compares and prints "CASE stress ok" or FAIL.
  */
 #define pr_fmt(fmt) "stress: " fmt
 
@@ -377,6 +378,7 @@ static int text_save(void)
 	if (!text_copy)
 		return -ENOMEM;
 	memcpy(text_copy, text_start, text_size);
+	pr_info("text saved, %zu bytes\n", text_size);
 	return 0;
 }
 
@@ -492,16 +494,17 @@ static int __init stress_init(void)
 	for (i = 0; i < NR_TARGETS; i++)
 		find_places(&targets[i]);
 	ret = run();
-	/* A jump that is still there after unregistering is taken back soon. */
-	msleep(500);
-	if (!ret)
-		verdict();
-	vfree(text_copy);
+	if (ret)
+		vfree(text_copy);
 	return ret;
 }
 
 static void __exit stress_exit(void)
 {
+	/* A jump that is still there after unregistering is taken back soon. */
+	msleep(500);
+	verdict();
+	vfree(text_copy);
 }
 
 module_init(stress_init);

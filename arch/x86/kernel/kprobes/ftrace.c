@@ -38,7 +38,7 @@ static void ftrace_hit(struct kprobe *p, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(ftrace_hit);
 
-static void ftrace_call(struct kprobe *p, struct pt_regs *regs)
+static void entry_hit(struct kprobe *p, struct pt_regs *regs)
 {
 	if (!p || kprobe_disabled(p) || kprobe_ftrace_disabled)
 		return;
@@ -47,7 +47,7 @@ static void ftrace_call(struct kprobe *p, struct pt_regs *regs)
 	else
 		kprobes_inc_nmissed_count(p);
 }
-NOKPROBE_SYMBOL(ftrace_call);
+NOKPROBE_SYMBOL(entry_hit);
 
 /**
  * kprobe_ftrace_handler() - ftrace calls from a probed function
@@ -64,7 +64,7 @@ void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
 
 	if (bit >= 0) {
-		ftrace_call(get_kprobe((void *)ip), ftrace_get_regs(fregs));
+		entry_hit(get_kprobe((void *)ip), ftrace_get_regs(fregs));
 		ftrace_test_recursion_unlock(bit);
 	}
 }
