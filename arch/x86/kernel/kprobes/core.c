@@ -78,7 +78,7 @@ static int read_text(u8 *dst, unsigned long addr, size_t len,
  *
  * What other patchers have written is read as it is.
  *
- * Context: kprobe_mutex and text_mutex are held.
+ * Context: text_mutex is held, and kprobe_mutex or an RCU reader.
  * Return: 0, or -EFAULT if the text is not mapped.
  */
 int kprobe_read_text(u8 *dst, unsigned long addr, size_t len)
