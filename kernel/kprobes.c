@@ -97,8 +97,9 @@ LIST_HEAD(kprobe_gone_sites);
  * Open addressing with linear probing, at most half full, so that a lookup
  * costs the same with one site and with a hundred thousand.  Writers hold
  * kprobe_mutex; readers are under RCU.  A site that leaves makes room for a
- * tombstone, so that chains of others which lead over it stay whole; tombstones
- * vanish when the table is made anew.
+ * tombstone, so that chains of others which lead over it stay whole; the next
+ * site that comes along takes its place, and all vanish when the table is made
+ * anew.
  */
 struct site_table {
 	struct rcu_head rcu;
@@ -117,15 +118,29 @@ static struct kprobe_site tombstone = {
 	.op.kp.addr = (kprobe_opcode_t *)-1L,
 };
 
-static nokprobe_inline struct kprobe_site **
-site_slot(struct site_table *table, void *addr)
+static unsigned int slot_after(const struct site_table *table, unsigned int i)
 {
-	unsigned int mask = (1U << table->bits) - 1;
+	return (i + 1) & ((1U << table->bits) - 1);
+}
+
+/* The place of a site that is in the table. */
+static unsigned int slot_of(const struct site_table *table, void *addr)
+{
 	unsigned int i = hash_ptr(addr, table->bits);
 
-	while (table->slot[i] && table->slot[i]->op.kp.addr != addr)
-		i = (i + 1) & mask;
-	return &table->slot[i];
+	while (table->slot[i]->op.kp.addr != addr)
+		i = slot_after(table, i);
+	return i;
+}
+
+/* The first place where a site that is not in the table can go. */
+static unsigned int slot_for(const struct site_table *table, void *addr)
+{
+	unsigned int i = hash_ptr(addr, table->bits);
+
+	while (table->slot[i] && table->slot[i] != &tombstone)
+		i = slot_after(table, i);
+	return i;
 }
 
 /**
@@ -177,7 +192,7 @@ static int site_table_renew(void)
 		struct kprobe_site *site = old->slot[i];
 
 		if (site && site != &tombstone)
-			*site_slot(new, site->op.kp.addr) = site;
+			new->slot[slot_for(new, site->op.kp.addr)] = site;
 	}
 	new->used = nr_sites;
 	rcu_assign_pointer(site_table, new);
@@ -190,6 +205,7 @@ static int site_table_renew(void)
 static int site_hash(struct kprobe_site *site)
 {
 	struct site_table *table = site_table_write();
+	unsigned int i;
 	int err;
 
 	if (!table || 2 * (table->used + 1) > (1U << table->bits)) {
@@ -198,10 +214,11 @@ static int site_hash(struct kprobe_site *site)
 			return err;
 		table = site_table_write();
 	}
-	table->used++;
+	i = slot_for(table, site->op.kp.addr);
+	table->used += !table->slot[i];
 	nr_sites++;
 	/* Readers must see a whole site. */
-	smp_store_release(site_slot(table, site->op.kp.addr), site);
+	smp_store_release(&table->slot[i], site);
 	kprobe_site_enter(site, KPROBE_SITE_DISARMED);
 	return 0;
 }
@@ -216,8 +233,14 @@ static int site_hash(struct kprobe_site *site)
  */
 void kprobe_site_unhash(struct kprobe_site *site)
 {
+	struct site_table *table = site_table_write();
+	unsigned int i = slot_of(table, site->op.kp.addr);
+	bool last = !table->slot[slot_after(table, i)];
+
 	lockdep_assert_held(&kprobe_mutex);
-	WRITE_ONCE(*site_slot(site_table_write(), site->op.kp.addr), &tombstone);
+	/* At the end of a chain nobody has to be led on. */
+	WRITE_ONCE(table->slot[i], last ? NULL : &tombstone);
+	table->used -= last;
 	nr_sites--;
 }
 
