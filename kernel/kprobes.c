@@ -266,6 +266,19 @@ struct kprobe_site *kprobe_site_next(unsigned int *pos)
 	return NULL;
 }
 
+/**
+ * kprobe_table_used() - places that a lookup cannot end at
+ *
+ * Context: kprobe_mutex is held.
+ * Return: how many, sites and tombstones.
+ */
+unsigned int kprobe_table_used(void)
+{
+	struct site_table *table = site_table_write();
+
+	return table ? table->used : 0;
+}
+
 /*
  * Hits
  */

@@ -106,6 +106,7 @@ DEFINE_LOCK_GUARD_0(kprobe_text,
 /* kprobes.c: the table */
 struct kprobe_site *kprobe_site_next(unsigned int *pos);
 void kprobe_site_unhash(struct kprobe_site *site);
+unsigned int kprobe_table_used(void);
 extern struct list_head kprobe_gone_sites;
 
 /* Walk all sites of the table, under kprobe_mutex. */

@@ -9,6 +9,7 @@
  *   target_follows_inputs
  *   reason_is_the_first_that_applies
  *   random_walk
+ *   table_stays_small
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -346,12 +347,36 @@ static void random_walk(struct kunit *test)
 	}
 }
 
+static unsigned int table_used(void)
+{
+	guard(mutex)(&kprobe_mutex);
+	return kprobe_table_used();
+}
+
+/* What comes and goes at one address leaves nothing for lookups to pass. */
+static void table_stays_small(struct kunit *test)
+{
+	unsigned int before = table_used();
+	struct kprobe p;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		memset(&p, 0, sizeof(p));
+		p.addr = (kprobe_opcode_t *)walk_target;
+		p.pre_handler = walk_pre;
+		KUNIT_ASSERT_EQ(test, register_kprobe(&p), 0);
+		unregister_kprobe(&p);
+	}
+	KUNIT_EXPECT_LE(test, table_used(), before + 1);
+}
+
 static struct kunit_case site_cases[] = {
 	KUNIT_CASE(edges_are_those_of_the_table),
 	KUNIT_CASE(names_are_there_and_differ),
 	KUNIT_CASE_PARAM(target_follows_inputs, input_gen_params),
 	KUNIT_CASE_PARAM(reason_is_the_first_that_applies, input_gen_params),
 	KUNIT_CASE(random_walk),
+	KUNIT_CASE(table_stays_small),
 	{}
 };
 
