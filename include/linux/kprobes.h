@@ -343,27 +343,45 @@ int arch_kprobe_get_kallsym(unsigned int *symnum, unsigned long *value,
 
 /**
  * enum kprobe_opt_reason - why a site has no jump
+ * @KPROBE_OPT_OK:	nothing stands in the way
+ * @KPROBE_OPT_UNSUPPORTED: this kernel has no jump optimization
+ * @KPROBE_OPT_FTRACE:	ftrace calls the handler without a trap
+ * @KPROBE_OPT_GONE:	the probed text is gone
+ * @KPROBE_OPT_DISABLED: no user wants hits
+ * @KPROBE_OPT_OFF:	debug.kprobes-optimization is 0
+ * @KPROBE_OPT_POST_HANDLER: a user has a post_handler
+ * @KPROBE_OPT_NEIGHBOUR: an armed probe is inside the region
+ * @KPROBE_OPT_PENDING:	the text is still being examined
+ * @KPROBE_OPT_NO_MEMORY: no memory for the detour
+ * @KPROBE_OPT_LANDING:	control may land inside the region
+ * @KPROBE_OPT_NO_ROOM:	code that does not fall through ends inside the region,
+ *			and what follows is no padding
+ * @KPROBE_OPT_RESERVED: another patcher owns some of the region
+ * @KPROBE_OPT_FIXUP:	an instruction may fault and be fixed up
+ * @KPROBE_OPT_INSN:	an instruction cannot run from the detour
+ * @KPROBE_OPT_ARCH:	refused by the architecture
+ * @KPROBE_OPT_NR:	number of reasons
  *
  * The sentences that go with the values are in kernel/kprobes/site.c and are
  * shown in /sys/kernel/debug/kprobes/optimization.
  */
 enum kprobe_opt_reason {
-	KPROBE_OPT_OK,			/* nothing stands in the way */
-	KPROBE_OPT_UNSUPPORTED,		/* this kernel has no jump optimization */
-	KPROBE_OPT_FTRACE,		/* ftrace calls it without a trap */
-	KPROBE_OPT_GONE,		/* its text is gone */
-	KPROBE_OPT_DISABLED,		/* no user wants hits */
-	KPROBE_OPT_OFF,			/* debug.kprobes-optimization is 0 */
-	KPROBE_OPT_POST_HANDLER,	/* a user has a post_handler */
-	KPROBE_OPT_NEIGHBOUR,		/* an armed probe inside the region */
-	KPROBE_OPT_PENDING,		/* the text is still being examined */
-	KPROBE_OPT_NO_MEMORY,		/* no memory for the detour */
-	KPROBE_OPT_LANDING,		/* control may land inside the region */
-	KPROBE_OPT_NO_ROOM,		/* a function ends inside the region */
-	KPROBE_OPT_RESERVED,		/* another patcher owns some of it */
-	KPROBE_OPT_FIXUP,		/* an instruction may fault and be fixed up */
-	KPROBE_OPT_INSN,		/* an instruction cannot be displaced */
-	KPROBE_OPT_ARCH,		/* refused by the architecture */
+	KPROBE_OPT_OK,
+	KPROBE_OPT_UNSUPPORTED,
+	KPROBE_OPT_FTRACE,
+	KPROBE_OPT_GONE,
+	KPROBE_OPT_DISABLED,
+	KPROBE_OPT_OFF,
+	KPROBE_OPT_POST_HANDLER,
+	KPROBE_OPT_NEIGHBOUR,
+	KPROBE_OPT_PENDING,
+	KPROBE_OPT_NO_MEMORY,
+	KPROBE_OPT_LANDING,
+	KPROBE_OPT_NO_ROOM,
+	KPROBE_OPT_RESERVED,
+	KPROBE_OPT_FIXUP,
+	KPROBE_OPT_INSN,
+	KPROBE_OPT_ARCH,
 	KPROBE_OPT_NR
 };
 
@@ -396,6 +414,8 @@ enum kprobe_opt_reason arch_optimize_reason(struct optimized_kprobe *op,
 					    int err);
 void arch_optimizer_module_add(struct module *mod);
 void arch_optimizer_module_del(struct module *mod);
+void arch_optimized_users(struct optimized_kprobe *op, struct kprobe *first,
+			  unsigned int nr);
 
 int opt_pre_handler(struct kprobe *p, struct pt_regs *regs);
 void wait_for_kprobe_optimizer(void);

@@ -75,15 +75,21 @@ struct arch_specific_insn {
 	u8 tp_len;
 };
 
+/* A body of detours (detour.S) calls the handlers of that many users at most. */
+#define KPROBE_BODY_USERS	2
+
 /**
  * struct arch_optimized_insn - the detour of a jump-optimized probe
  * @copied_insn: the original bytes 1..4 that the jump's displacement overwrites
  * @reason:	why there is no detour (enum kprobe_opt_reason), or 0
- * @insn:	the detour in an executable slot, or NULL
  * @size:	bytes of text that the jump takes the place of; 0 without detour
  * @single:	the jump takes the place of one instruction
  * @copy_off:	offset of the displaced instructions in the detour
  * @len:	bytes written into the slot
+ * @body:	number of the body that the detour calls
+ * @insn:	the detour in an executable slot, or NULL
+ * @first:	element n is the first user while there are exactly n + 1, all of
+ *		them to be called; else one whose pre_handler is no body's
  */
 struct arch_optimized_insn {
 	kprobe_opcode_t copied_insn[DISP32_SIZE];
@@ -92,7 +98,9 @@ struct arch_optimized_insn {
 	u8 single : 1;
 	u8 copy_off;
 	u8 len;
+	u8 body;
 	kprobe_opcode_t *insn;
+	struct kprobe *first[KPROBE_BODY_USERS];
 };
 
 static inline int arch_prepared_optinsn(struct arch_optimized_insn *optinsn)
