@@ -84,6 +84,7 @@
 #include "kprobes/internal.h"
 
 DEFINE_MUTEX(kprobe_mutex);
+DEFINE_PER_CPU(unsigned long, kprobe_stale_hits);
 
 /* The switch in debugfs.  Under kprobe_mutex. */
 bool kprobes_all_disarmed;
@@ -288,8 +289,18 @@ static nokprobe_inline bool user_wants_hit(struct kprobe *user)
 	return user->pre_handler && likely(!kprobe_disabled(user));
 }
 
-/* A breakpoint or ftrace: the first user that takes over ends the round. */
-static int site_pre_handler(struct kprobe *p, struct pt_regs *regs)
+/**
+ * kprobe_site_pre_handler() - call the pre_handlers of a site
+ * @p:		the site, as get_kprobe() returns it
+ * @regs:	the registers at the probed instruction
+ *
+ * The first user that takes over ends the round.
+ *
+ * Context: trap or ftrace callback, preemption off.
+ * Return: 1 if execution is to go on where @regs says, 0 if with the probed
+ * instruction.
+ */
+int kprobe_site_pre_handler(struct kprobe *p, struct pt_regs *regs)
 {
 	struct kprobe *user;
 
@@ -299,7 +310,7 @@ static int site_pre_handler(struct kprobe *p, struct pt_regs *regs)
 	}
 	return 0;
 }
-NOKPROBE_SYMBOL(site_pre_handler);
+NOKPROBE_SYMBOL(kprobe_site_pre_handler);
 
 static void site_post_handler(struct kprobe *p, struct pt_regs *regs,
 			      unsigned long flags)
@@ -461,7 +472,7 @@ static struct kprobe_site *site_make(const struct kprobe_place *place)
 		return ERR_PTR(-ENOMEM);
 	site->kind = place->ftrace ? KPROBE_SITE_FTRACE : KPROBE_SITE_INT3;
 	site->op.kp.addr = place->addr;
-	site->op.kp.pre_handler = site_pre_handler;
+	site->op.kp.pre_handler = kprobe_site_pre_handler;
 	if (place->entry)
 		site->op.kp.flags = KPROBE_FLAG_ON_FUNC_ENTRY;
 	INIT_LIST_HEAD(kprobe_site_users(site));

@@ -241,7 +241,14 @@ static inline void reset_current_kprobe(void)
 
 /* The site at an address.  Preemption off, or kprobe_mutex held. */
 struct kprobe *get_kprobe(void *addr);
+
+/* What a site's pre_handler points at, for a call that need not be indirect. */
+int kprobe_site_pre_handler(struct kprobe *p, struct pt_regs *regs);
 void kprobes_inc_nmissed_count(struct kprobe *p);
+
+/* Traps whose breakpoint was gone when they were handled, shown in debugfs. */
+DECLARE_PER_CPU(unsigned long, kprobe_stale_hits);
+
 void dump_kprobe(struct kprobe *kp);
 
 /* Breakpoints.  kprobe_mutex, cpus_read_lock() and text_mutex are held. */

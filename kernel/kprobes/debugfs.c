@@ -247,6 +247,22 @@ static const struct file_operations blacklist_fops = {
 };
 
 /*
+ * stale_hits: how many traps came too late
+ */
+
+static int stale_hits_show(struct seq_file *m, void *v)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(kprobe_stale_hits, cpu);
+	seq_printf(m, "%lu\n", sum);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(stale_hits);
+
+/*
  * enabled: the switch for all probes
  */
 
@@ -323,6 +339,7 @@ static const struct {
 	{ "list", 0400, &list_fops },
 	{ "blacklist", 0400, &blacklist_fops },
 	{ "optimization", 0400, &optimization_fops },
+	{ "stale_hits", 0400, &stale_hits_fops },
 	{ "enabled", 0600, &enabled_fops },
 };
 

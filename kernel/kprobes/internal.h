@@ -192,6 +192,7 @@ static inline int kprobe_module_init(void) { return 0; }
 bool kprobe_opt_allowed(void);
 bool kprobe_opt_prepared(struct kprobe_site *site);
 int kprobe_opt_check(struct kprobe_site *site);
+void kprobe_opt_users(struct kprobe_site *site);
 void kprobe_opt_prepare(struct kprobe_site *site);
 void kprobe_opt_queue(struct kprobe_site *site);
 void kprobe_opt_remove(struct list_head *sites);
@@ -207,6 +208,7 @@ static inline bool kprobe_opt_prepared(struct kprobe_site *site)
 }
 
 static inline int kprobe_opt_check(struct kprobe_site *site) { return 0; }
+static inline void kprobe_opt_users(struct kprobe_site *site) { }
 static inline void kprobe_opt_prepare(struct kprobe_site *site) { }
 static inline void kprobe_opt_queue(struct kprobe_site *site) { }
 static inline void kprobe_opt_remove(struct list_head *sites) { }

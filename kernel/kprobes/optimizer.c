@@ -117,6 +117,20 @@ void __weak arch_optimizer_module_del(struct module *mod)
 {
 }
 
+/**
+ * arch_optimized_users() - who is to be called has changed
+ * @op:		a site that has, or is to be given, a detour
+ * @first:	the first of its users, if all of them are to be called
+ * @nr:		how many they are, or 0 if not all are to be called
+ *
+ * Context: kprobe_mutex, cpus_read_lock() and text_mutex are held.
+ * arch_kprobe_finish() is called before they are released.
+ */
+void __weak arch_optimized_users(struct optimized_kprobe *op,
+				 struct kprobe *first, unsigned int nr)
+{
+}
+
 /*
  * What the state machine asks
  */
@@ -177,6 +191,30 @@ bool kprobe_opt_covers(struct kprobe_site *site, kprobe_opcode_t *addr)
 }
 
 /**
+ * kprobe_opt_users() - tell a detour whom to call
+ * @site:	a site that has, or is to be given, a detour
+ *
+ * Context: kprobe_mutex, cpus_read_lock() and text_mutex are held, until
+ * arch_kprobe_finish() was called.
+ */
+void kprobe_opt_users(struct kprobe_site *site)
+{
+	struct list_head *users = kprobe_site_users(site);
+	struct kprobe *user;
+	unsigned int nr = 0;
+
+	list_for_each_entry(user, users, list) {
+		if (!user->pre_handler || kprobe_disabled(user)) {
+			nr = 0;
+			break;
+		}
+		nr++;
+	}
+	user = nr ? list_first_entry(users, struct kprobe, list) : NULL;
+	arch_optimized_users(&site->op, user, nr);
+}
+
+/**
  * kprobe_opt_prepare() - build the detour of a site, or learn why not
  * @site:	a site that has none, of target OPTIMIZED but for that
  *
@@ -194,6 +232,7 @@ void kprobe_opt_prepare(struct kprobe_site *site)
 		return;
 	}
 	site->refusal = KPROBE_OPT_OK;
+	kprobe_opt_users(site);
 	err = arch_prepare_optimized_kprobe(&site->op, &site->op.kp);
 	if (err) {
 		site->refusal = arch_optimize_reason(&site->op, err);

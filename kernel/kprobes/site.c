@@ -211,6 +211,14 @@ static void mark_one(struct kprobe_site *site, struct list_head *dirty)
 		list_add_tail(&site->op.list, dirty);
 }
 
+/* A site that stays queued is not part of the commit. */
+static void tell_queued(struct kprobe_site *site)
+{
+	guard(kprobe_text)();
+	kprobe_opt_users(site);
+	arch_kprobe_finish();
+}
+
 /**
  * kprobe_site_mark() - note that an input of a site was changed
  * @site:	the site, in the table or just leaving it
@@ -229,6 +237,8 @@ void kprobe_site_mark(struct kprobe_site *site, struct list_head *dirty)
 	lockdep_assert_held(&kprobe_mutex);
 	site_project(site);
 	mark_one(site, dirty);
+	if (site->state == KPROBE_SITE_OPTIMIZING)
+		tell_queued(site);
 	for (i = 1; i < MAX_REGION; i++) {
 		struct kprobe *p = get_kprobe(addr - i);
 
@@ -339,6 +349,22 @@ static void poke_breakpoints(struct list_head *dirty)
 		arch_kprobe_finish();
 }
 
+/* Tell the detours of those that have one whom to call. */
+static void tell_users(struct list_head *dirty)
+{
+	struct kprobe_site *site;
+	bool told = false;
+
+	list_for_each_entry(site, dirty, op.list) {
+		if (!kprobe_opt_prepared(site))
+			continue;
+		kprobe_opt_users(site);
+		told = true;
+	}
+	if (told)
+		arch_kprobe_finish();
+}
+
 /* ARMED -> OPTIMIZING for all that may. */
 static void queue_jumps(struct list_head *dirty)
 {
@@ -381,10 +407,11 @@ static void retire_unused(struct list_head *dirty)
  * 1. Jumps that must go become breakpoints.
  * 2. Breakpoints go and come.  Only now, so that none is written into the
  *    bytes of a jump.
- * 3. Jumps that may come are queued.  Only now, so that the neighbours are in
+ * 3. Detours are told whom to call.
+ * 4. Jumps that may come are queued.  Only now, so that the neighbours are in
  *    their final states.
- * 4. ftrace is told.  Its locks nest in kprobe_mutex, never in text_mutex.
- * 5. Sites without users leave the table.
+ * 5. ftrace is told.  Its locks nest in kprobe_mutex, never in text_mutex.
+ * 6. Sites without users leave the table.
  *
  * Context: kprobe_mutex is held; may sleep.
  * Return: 0, or the first error of ftrace: the sites that it refused are as
@@ -400,6 +427,7 @@ int kprobe_sites_commit(struct list_head *dirty)
 	scoped_guard(kprobe_text) {
 		leave_jumps(dirty);
 		poke_breakpoints(dirty);
+		tell_users(dirty);
 		queue_jumps(dirty);
 	}
 	err = kprobe_ftrace_commit(dirty);

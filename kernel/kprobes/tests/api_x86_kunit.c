@@ -11,6 +11,7 @@
 #include <linux/kallsyms.h>
 #include <linux/linkage.h>
 #include <linux/objtool.h>
+#include <linux/stacktrace.h>
 
 #include <asm/asm.h>
 #include <asm/ibt.h>
@@ -61,6 +62,15 @@ STUB(stub_pair)
 "	" ANNOTATE_NOENDBR
 "	mov %edx, %eax\n"
 STUB_END(stub_pair)
+/* Returns the flags behind an instruction that changes none. */
+STUB(stub_flags)
+"	movl $1, %eax\n"
+"	cmp $2, %eax\n"
+"	" ANNOTATE_NOENDBR
+"	movl $0x1234, %edx\n"
+"	pushf\n"
+"	pop %" _ASM_AX "\n"
+STUB_END(stub_flags)
 /* A jump over two traps, which nothing reaches, though objtool thinks so. */
 STUB(stub_jumps)
 "	movl $6, %eax\n"
@@ -80,6 +90,7 @@ STUB_END(stub_jumps)
 unsigned long stub_carry(void);
 unsigned long stub_zero(void);
 unsigned long stub_pair(void);
+unsigned long stub_flags(void);
 unsigned long stub_jumps(void);
 
 /*
@@ -91,6 +102,7 @@ unsigned long stub_jumps(void);
 
 #define CARRY_AT	IN_STUB(stub_carry, 8)
 #define ZERO_AT		IN_STUB(stub_zero, 2)
+#define FLAGS_AT	IN_STUB(stub_flags, 8)
 #define JUMPS_AT	IN_STUB(stub_jumps, 9)
 #define JUMPS_UD2	IN_STUB(stub_jumps, 11)
 #define JUMPS_INT3	IN_STUB(stub_jumps, 13)
@@ -396,6 +408,179 @@ static void test_empty_redirect(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->pre, 1);
 }
 
+/* --- Users of a jump -------------------------------------------------------------- */
+
+static int watch_another(struct kprobe *kp, struct pt_regs *regs)
+{
+	return watch_pre(kp, regs);
+}
+NOKPROBE_SYMBOL(watch_another);
+
+/* Three calls: whoever is on gets three hits, the newest first. */
+static void expect_users(struct kunit *test, struct watch **w, const char *on)
+{
+	unsigned int before[3], turns = 0, i, expected;
+	size_t nr = strlen(on);
+
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		before[i] = w[i]->pre;
+		w[i]->turns = &turns;
+	}
+	for (i = 0; i < 3; i++, turns = 0)
+		KUNIT_EXPECT_EQ(test, stub_pair(), PAIR_RESULT);
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		const char *at = strchr(on, 'a' + i);
+
+		expected = at ? nr - (at - on) : 0;
+		KUNIT_EXPECT_EQ_MSG(test, w[i]->pre - before[i], at ? 3 : 0,
+				    "%c with \"%s\"", 'a' + i, on);
+		if (at)
+			KUNIT_EXPECT_EQ_MSG(test, w[i]->turn, expected,
+					    "%c with \"%s\"", 'a' + i, on);
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, is_jump(PAIR_AT), "\"%s\"", on);
+	KUNIT_EXPECT_NULL(test, kprobe_running());
+}
+
+/*
+ * The users of a jump come, go, and are switched, with the same handler and with
+ * another; the jump stays.  Letters are users in the order that they came in.
+ */
+static void test_jump_users(struct kunit *test)
+{
+	struct watch *w[3];
+	int i;
+
+	skip_without_jumps(test);
+	for (i = 0; i < ARRAY_SIZE(w); i++)
+		w[i] = watch_new(test, PAIR_AT);
+	w[2]->kp.pre_handler = watch_another;
+	register_as(test, w[0], false);
+	expect_users(test, w, "a");
+	fixture_register(test, &w[1]->kp);
+	expect_users(test, w, "ab");
+	KUNIT_EXPECT_EQ(test, disable_kprobe(&w[0]->kp), 0);
+	expect_users(test, w, "b");
+	fixture_register(test, &w[2]->kp);
+	expect_users(test, w, "bc");
+	KUNIT_EXPECT_EQ(test, enable_kprobe(&w[0]->kp), 0);
+	expect_users(test, w, "abc");
+	fixture_release(test, &w[1]->kp);
+	expect_users(test, w, "ac");
+	fixture_release(test, &w[0]->kp);
+	expect_users(test, w, "c");
+	fixture_register(test, &w[1]->kp);
+	expect_users(test, w, "cb");
+	fixture_release(test, &w[2]->kp);
+	expect_users(test, w, "b");
+}
+
+/* The first of two users takes over, or only says so. */
+static void test_jump_redirect_of_two(struct kunit *test)
+{
+	struct watch *old = watch_new(test, PAIR_AT);
+	struct watch *new = watch_new(test, PAIR_AT);
+
+	skip_without_jumps(test);
+	register_as(test, old, false);
+	new->kp.pre_handler = claim_redirect;
+	fixture_register(test, &new->kp);
+	KUNIT_EXPECT_EQ(test, stub_pair(), PAIR_RESULT);
+	KUNIT_EXPECT_EQ(test, new->pre, 1);
+	KUNIT_EXPECT_EQ(test, old->pre, 1);
+	fixture_release(test, &new->kp);
+
+	new->kp.pre_handler = skip_three;
+	fixture_register(test, &new->kp);
+	KUNIT_EXPECT_EQ(test, stub_pair(), 77);
+	KUNIT_EXPECT_EQ(test, new->pre, 2);
+	KUNIT_EXPECT_EQ(test, old->pre, 1);
+	KUNIT_EXPECT_TRUE(test, is_jump(PAIR_AT));
+	KUNIT_EXPECT_NULL(test, kprobe_running());
+}
+
+#define CHANGED_FLAGS	(X86_EFLAGS_CF | X86_EFLAGS_OF)
+
+static int change_flags(struct kprobe *kp, struct pt_regs *regs)
+{
+	watch_pre(kp, regs);
+	regs->flags ^= CHANGED_FLAGS;
+	return 0;
+}
+NOKPROBE_SYMBOL(change_flags);
+
+/* Flags that a handler changes are those that the function goes on with. */
+static void test_change_flags(struct kunit *test)
+{
+	struct watch *w = watch_new(test, FLAGS_AT);
+	unsigned long before = stub_flags();
+	int trap;
+
+	for (trap = 1; trap >= 0; trap--) {
+		watch_init(w, FLAGS_AT);
+		w->kp.pre_handler = change_flags;
+		register_as(test, w, trap);
+		KUNIT_EXPECT_EQ_MSG(test, stub_flags() ^ before, CHANGED_FLAGS,
+				    "trap %d", trap);
+		fixture_release(test, &w->kp);
+		wait_for_kprobe_optimizer();
+	}
+}
+
+static unsigned long trace[16];
+static unsigned int trace_len;
+
+static int save_trace(struct kprobe *kp, struct pt_regs *regs)
+{
+	watch_pre(kp, regs);
+	trace_len = stack_trace_save(trace, ARRAY_SIZE(trace), 0);
+	return 0;
+}
+NOKPROBE_SYMBOL(save_trace);
+
+static bool traced(void *fn)
+{
+	unsigned long start = (unsigned long)fn, size, offset;
+	unsigned int i;
+
+	if (!kallsyms_lookup_size_offset(start, &size, &offset))
+		return false;
+	for (i = 0; i < trace_len; i++) {
+		if (trace[i] - start < size)
+			return true;
+	}
+	return false;
+}
+
+static noinline int call_pair(void)
+{
+	int ret = stub_pair();
+
+	barrier();
+	return ret;
+}
+
+/* A stack trace in a handler leads to the probed function and its caller. */
+static void test_stack_trace(struct kunit *test)
+{
+	struct watch *w = watch_new(test, PAIR_AT);
+	int trap;
+
+	if (!IS_ENABLED(CONFIG_UNWINDER_ORC))
+		kunit_skip(test, "no unwinder that understands registers on the stack");
+	for (trap = 1; trap >= 0; trap--) {
+		watch_init(w, PAIR_AT);
+		w->kp.pre_handler = save_trace;
+		register_as(test, w, trap);
+		KUNIT_EXPECT_EQ(test, call_pair(), PAIR_RESULT);
+		KUNIT_EXPECT_EQ(test, w->pre, 1);
+		KUNIT_EXPECT_TRUE_MSG(test, traced(stub_pair), "trap %d", trap);
+		KUNIT_EXPECT_TRUE_MSG(test, traced(call_pair), "trap %d", trap);
+		fixture_release(test, &w->kp);
+		wait_for_kprobe_optimizer();
+	}
+}
+
 /* --- Text and neighbours ----------------------------------------------------------- */
 
 static void test_text_bytes(struct kunit *test)
@@ -630,6 +815,10 @@ static struct kunit_case api_x86_cases[] = {
 	KUNIT_CASE_PARAM(test_redirect_entry, x86_kind_gen_params),
 	KUNIT_CASE(test_redirect_inside),
 	KUNIT_CASE(test_empty_redirect),
+	KUNIT_CASE(test_jump_users),
+	KUNIT_CASE(test_jump_redirect_of_two),
+	KUNIT_CASE(test_change_flags),
+	KUNIT_CASE(test_stack_trace),
 	KUNIT_CASE(test_text_bytes),
 	KUNIT_CASE(test_neighbour_removed),
 	KUNIT_CASE(test_neighbour_disabled),

@@ -84,9 +84,10 @@ struct arch_specific_insn {
  * @reason:	why there is no detour (enum kprobe_opt_reason), or 0
  * @size:	bytes of text that the jump takes the place of; 0 without detour
  * @single:	the jump takes the place of one instruction
- * @copy_off:	offset of the displaced instructions in the detour
+ * @live:	the jump was in the text, so that the detour may be executing
  * @len:	bytes written into the slot
- * @body:	number of the body that the detour calls
+ * @calls:	number of the body that the detour calls
+ * @body:	element n is the body for n + 1 users, once one was chosen, or 0
  * @insn:	the detour in an executable slot, or NULL
  * @first:	element n is the first user while there are exactly n + 1, all of
  *		them to be called; else one whose pre_handler is no body's
@@ -96,9 +97,10 @@ struct arch_optimized_insn {
 	u8 reason;
 	u8 size;
 	u8 single : 1;
-	u8 copy_off;
+	u8 live : 1;
 	u8 len;
-	u8 body;
+	u8 calls;
+	u8 body[KPROBE_BODY_USERS];
 	kprobe_opcode_t *insn;
 	struct kprobe *first[KPROBE_BODY_USERS];
 };

@@ -48,11 +48,19 @@
 int kprobe_read_text(u8 *dst, unsigned long addr, size_t len);
 int kprobe_read_insn(struct kprobe_insn *insn, u8 *bytes, unsigned long addr);
 bool kprobe_alternatives_reserved(const u8 *bytes, unsigned long addr);
-kprobe_opcode_t *kprobe_step_copy(struct kprobe *p);
+
+/* The copy of an instruction with a trap behind it; nonsense without a slot. */
+static nokprobe_inline unsigned long kprobe_step_copy(const struct kprobe *p)
+{
+	unsigned long slot = (unsigned long)p->ainsn.insn;
+
+	if (!p->ainsn.boostable)
+		return slot;
+	return slot + p->ainsn.operands.size + JMP32_INSN_SIZE;
+}
 
 /* opt.c */
 #ifdef CONFIG_OPTPROBES
-int kprobe_detour_hit(struct optimized_kprobe *op, struct pt_regs *regs);
 unsigned long kprobe_detour_copy(struct kprobe *p);
 #else
 static inline unsigned long kprobe_detour_copy(struct kprobe *p)

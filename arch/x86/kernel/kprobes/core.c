@@ -370,25 +370,14 @@ int arch_prepare_kprobe(struct kprobe *p)
 	return needs_slot(&insn, addr) ? make_slot(p, &insn, bytes, addr) : 0;
 }
 
-/**
- * kprobe_step_copy() - the copy of an instruction that is followed by a trap
- * @p:		a site's struct kprobe
- *
- * Context: any.
- * Return: its address; nonsense for a site without a slot.
- */
-kprobe_opcode_t *kprobe_step_copy(struct kprobe *p)
-{
-	if (!p->ainsn.boostable)
-		return p->ainsn.insn;
-	return p->ainsn.insn + p->ainsn.operands.size + JMP32_INSN_SIZE;
-}
-NOKPROBE_SYMBOL(kprobe_step_copy);
-
 static const u8 int3 = INT3_INSN_OPCODE;
+
+/* A byte was written that not all CPUs need have seen.  Under text_mutex. */
+static bool unseen_byte;
 
 static void exchange_byte(struct kprobe *p, const u8 *old, const u8 *new)
 {
+	unseen_byte = true;
 	text_poke(p->addr, new, sizeof(*new));
 	perf_event_text_poke(p->addr, old, sizeof(*old), new, sizeof(*new));
 }
@@ -416,7 +405,7 @@ void arch_disarm_kprobe_queue(struct kprobe *p)
 }
 
 /**
- * arch_kprobe_finish() - make all CPUs see the breakpoints come and gone
+ * arch_kprobe_finish() - make all CPUs see what was written
  *
  * When it returns no CPU is in the trap of one that is gone.
  *
@@ -424,6 +413,10 @@ void arch_disarm_kprobe_queue(struct kprobe *p)
  */
 void arch_kprobe_finish(void)
 {
+	text_poke_finish();
+	if (!unseen_byte)
+		return;
+	unseen_byte = false;
 	text_poke_sync();
 }
 

@@ -3,8 +3,8 @@
  * x86 kprobes: breakpoints that become jumps.
  *
  *   plan      which instructions must be displaced; may they be
- *   build     the detour: the template of detour.S, filled in, then the
- *             displaced instructions, then a jump back
+ *   build     the detour (detour.S)
+ *   users     which body the detour calls
  *   install   the jump takes the place of the breakpoint
  *   remove    the breakpoint takes the place of the jump
  *
@@ -31,26 +31,10 @@
 #include <asm/text-patching.h>
 
 #include "common.h"
+#include "detour.h"
 #include "landing.h"
 
-/* detour.S */
-extern const u8 kprobe_template_start[];
-extern const u8 kprobe_template_clac[];
-extern const u8 kprobe_template_ip[];
-extern const u8 kprobe_template_site[];
-extern const u8 kprobe_template_call[];
-extern const u8 kprobe_template_redirect[];
-extern const u8 kprobe_template_end[];
-void kprobe_detour_redirect(void);
-
-#define TEMPLATE_OFF(label)	(kprobe_template_##label - kprobe_template_start)
-#define TEMPLATE_SIZE		TEMPLATE_OFF(end)
-
-/* Where the operands begin behind the opcode bytes in the template. */
-#define IP_OPERAND		1
-#define SITE_OPERAND		(IS_ENABLED(CONFIG_X86_64) ? 2 : 1)
-#define CALL_OPERAND		1
-#define REDIRECT_OPERAND	2
+static_assert(offsetof(struct pcpu_hot, preempt_count) == DETOUR_PREEMPT_COUNT);
 
 /*
  * A module could not be examined, so that its jumps into what is mapped already
@@ -210,36 +194,28 @@ static int append_insns(u8 *code, int len, const struct detour_plan *plan,
 	return len;
 }
 
-static void put_long(u8 *code, unsigned long value)
+/* Call @body from the detour at @slot. */
+static void encode_call(u8 *code, unsigned long slot, unsigned int body)
 {
-	memcpy(code, &value, sizeof(value));
+	unsigned long at = slot + STUB_OFF(call);
+	s32 disp = (long)kprobe_body_text(body) - (long)(at + CALL_INSN_SIZE);
+
+	code[0] = CALL_INSN_OPCODE;
+	memcpy(code + 1, &disp, sizeof(disp));
 }
 
-static void put_disp32(u8 *code, unsigned long at, void *target)
+/* The beginning of a detour at @slot. */
+static void fill_stub(u8 *code, const struct optimized_kprobe *op,
+		      unsigned long slot)
 {
-	s32 disp = (unsigned long)target - (at + sizeof(disp));
-
-	memcpy(code, &disp, sizeof(disp));
-}
-
-/* The template for a detour at @slot. */
-static void fill_template(u8 *code, const struct optimized_kprobe *op,
-			  unsigned long slot)
-{
-	static const u8 clac[] = { 0x0f, 0x01, 0xca };
 	u32 ip = (unsigned long)op->kp.addr + INT3_INSN_SIZE;
-	int at;
 
-	memcpy(code, kprobe_template_start, TEMPLATE_SIZE);
-	if (boot_cpu_has(X86_FEATURE_SMAP))
-		memcpy(code + TEMPLATE_OFF(clac), clac, sizeof(clac));
+	memcpy(code, &op, sizeof(op));
+	memcpy(code + STUB_OFF(start), kprobe_stub_start,
+	       kprobe_stub_end - kprobe_stub_start);
 	/* Sign-extended when pushed: kernel text is in the topmost 2 GB. */
-	memcpy(code + TEMPLATE_OFF(ip) + IP_OPERAND, &ip, sizeof(ip));
-	put_long(code + TEMPLATE_OFF(site) + SITE_OPERAND, (unsigned long)op);
-	at = TEMPLATE_OFF(call) + CALL_OPERAND;
-	put_disp32(code + at, slot + at, kprobe_detour_hit);
-	at = TEMPLATE_OFF(redirect) + REDIRECT_OPERAND;
-	put_disp32(code + at, slot + at, kprobe_detour_redirect);
+	memcpy(code + STUB_OFF(ip) + 1, &ip, sizeof(ip));
+	encode_call(code + STUB_OFF(call), slot, op->optinsn.calls);
 }
 
 /* The whole detour; returns its length or an errno. */
@@ -248,8 +224,8 @@ static int build_detour(u8 *code, const struct optimized_kprobe *op,
 {
 	int len, ret;
 
-	fill_template(code, op, slot);
-	len = append_insns(code, TEMPLATE_SIZE, plan, slot);
+	fill_stub(code, op, slot);
+	len = append_insns(code, STUB_OFF(end), plan, slot);
 	if (len < 0 || !plan->returns)
 		return len;
 	if (len + JMP32_INSN_SIZE > MAX_OPTINSN_SIZE)
@@ -283,7 +259,6 @@ static int write_detour(struct optimized_kprobe *op,
 	text_poke(slot, code, len);
 	op->optinsn.insn = slot;
 	op->optinsn.len = len;
-	op->optinsn.copy_off = TEMPLATE_SIZE;
 	return 0;
 }
 
@@ -293,17 +268,18 @@ static int refuse(struct optimized_kprobe *op, enum kprobe_opt_reason reason)
 	return reason == KPROBE_OPT_NO_MEMORY ? -ENOMEM : -EINVAL;
 }
 
-/**
- * arch_prepare_optimized_kprobe() - plan and build the detour of a site
- * @op:		the site
- * @orig:	not used
- *
- * Context: process context, may sleep; kprobe_mutex and text_mutex are held.
- * Return: 0; -ENOMEM; -EINVAL if the region must stay as it is.
- * arch_optimize_reason() tells why.
- */
-int arch_prepare_optimized_kprobe(struct optimized_kprobe *op,
-				  struct kprobe *orig)
+static void put_bodies(struct optimized_kprobe *op)
+{
+	int i;
+
+	for (i = 0; i < KPROBE_BODY_USERS; i++) {
+		kprobe_body_put(op->optinsn.body[i]);
+		op->optinsn.body[i] = 0;
+	}
+	op->optinsn.calls = 0;
+}
+
+static int prepare_detour(struct optimized_kprobe *op)
 {
 	struct detour_plan plan;
 	u8 *code;
@@ -328,6 +304,25 @@ int arch_prepare_optimized_kprobe(struct optimized_kprobe *op,
 	op->optinsn.single = plan.single;
 	op->optinsn.size = plan.size;
 	return 0;
+}
+
+/**
+ * arch_prepare_optimized_kprobe() - plan and build the detour of a site
+ * @op:		the site
+ * @orig:	not used
+ *
+ * Context: process context, may sleep; kprobe_mutex and text_mutex are held.
+ * Return: 0; -ENOMEM; -EINVAL if the region must stay as it is.
+ * arch_optimize_reason() tells why.
+ */
+int arch_prepare_optimized_kprobe(struct optimized_kprobe *op,
+				  struct kprobe *orig)
+{
+	int err = prepare_detour(op);
+
+	if (err)
+		put_bodies(op);
+	return err;
 }
 
 /**
@@ -358,8 +353,65 @@ void arch_remove_optimized_kprobe(struct optimized_kprobe *op)
 	/* Whoever comes here all the same is to be noticed. */
 	text_poke_set(slot, INT3_INSN_OPCODE, op->optinsn.len);
 	free_optinsn_slot(slot, 0);
+	put_bodies(op);
 	op->optinsn.insn = NULL;
 	op->optinsn.size = 0;
+}
+
+/*
+ * Users
+ */
+
+/* Where no body finds the handler that it could call. */
+static struct kprobe nobody;
+
+/* Have the detour call another body, whether it may be executing or not. */
+static void call_body(struct optimized_kprobe *op, unsigned int body)
+{
+	struct arch_optimized_insn *opt = &op->optinsn;
+	u8 call[CALL_INSN_SIZE], *at = opt->insn + STUB_OFF(call);
+
+	if (opt->calls == body)
+		return;
+	opt->calls = body;
+	if (!opt->insn)
+		return;
+	encode_call(call, (unsigned long)opt->insn, body);
+	if (opt->live)
+		text_poke_queue(at, call, sizeof(call), NULL);
+	else
+		text_poke(at, call, sizeof(call));
+}
+
+/**
+ * arch_optimized_users() - who is to be called has changed
+ * @op:		a site that has, or is to be given, a detour
+ * @first:	the first of its users, if all of them are to be called
+ * @nr:		how many they are, or 0 if not all are to be called
+ *
+ * A body that was chosen once stays chosen, so that the detour needs to keep
+ * only one for each number of users.
+ *
+ * Context: kprobe_mutex, cpus_read_lock() and text_mutex are held.
+ * arch_kprobe_finish() must be called before they are released.
+ */
+void arch_optimized_users(struct optimized_kprobe *op, struct kprobe *first,
+			  unsigned int nr)
+{
+	struct arch_optimized_insn *opt = &op->optinsn;
+	unsigned int i;
+
+	for (i = 0; i < KPROBE_BODY_USERS; i++)
+		rcu_assign_pointer(opt->first[i], i + 1 == nr ? first : &nobody);
+	if (!nr)
+		return;
+	if (nr > KPROBE_BODY_USERS) {
+		call_body(op, 0);
+		return;
+	}
+	if (!opt->body[nr - 1])
+		opt->body[nr - 1] = kprobe_body_get(first, nr);
+	call_body(op, opt->body[nr - 1]);
 }
 
 /*
@@ -477,6 +529,13 @@ void arch_optimizer_module_del(struct module *mod)
  * Install and remove
  */
 
+/* The jump that takes the place of the region. */
+static void encode_entry(u8 *jmp, const struct optimized_kprobe *op)
+{
+	kprobe_encode_jmp(jmp, (unsigned long)op->kp.addr,
+			  (unsigned long)op->optinsn.insn + DETOUR_ENTRY);
+}
+
 /**
  * arch_optimize_kprobes() - write the jumps of sites
  * @oplist:	sites, by ascending address; empty afterwards
@@ -492,9 +551,9 @@ void arch_optimize_kprobes(struct list_head *oplist)
 	u8 jmp[JMP32_INSN_SIZE];
 
 	list_for_each_entry_safe(op, next, oplist, list) {
-		kprobe_encode_jmp(jmp, (unsigned long)op->kp.addr,
-				  (unsigned long)op->optinsn.insn);
+		encode_entry(jmp, op);
 		text_poke_queue(op->kp.addr, jmp, JMP32_INSN_SIZE, NULL);
+		op->optinsn.live = 1;
 		list_del_init(&op->list);
 	}
 	text_poke_finish();
@@ -504,8 +563,7 @@ static void report_unoptimized(struct optimized_kprobe *op)
 {
 	u8 jmp[JMP32_INSN_SIZE], int3[JMP32_INSN_SIZE] = { INT3_INSN_OPCODE };
 
-	kprobe_encode_jmp(jmp, (unsigned long)op->kp.addr,
-			  (unsigned long)op->optinsn.insn);
+	encode_entry(jmp, op);
 	memcpy(int3 + INT3_INSN_SIZE, op->optinsn.copied_insn, DISP32_SIZE);
 	perf_event_text_poke(op->kp.addr, jmp, sizeof(jmp), int3, sizeof(int3));
 }
@@ -556,7 +614,7 @@ unsigned long kprobe_detour_copy(struct kprobe *p)
 	struct optimized_kprobe *op;
 
 	op = container_of(p, struct optimized_kprobe, kp);
-	return (unsigned long)op->optinsn.insn + op->optinsn.copy_off;
+	return (unsigned long)op->optinsn.insn + STUB_OFF(end);
 }
 NOKPROBE_SYMBOL(kprobe_detour_copy);
 
@@ -575,6 +633,7 @@ static void redirect(struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(redirect);
 
+/* For the handlers of a site.  Its detour has turned preemption off. */
 static int detour_hit(struct optimized_kprobe *op, struct pt_regs *regs)
 {
 	int ret;
@@ -583,9 +642,7 @@ static int detour_hit(struct optimized_kprobe *op, struct pt_regs *regs)
 		kprobes_inc_nmissed_count(&op->kp);
 		return 0;
 	}
-	regs->sp += sizeof(long);
 	__this_cpu_write(current_kprobe, &op->kp);
-	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
 	ret = opt_pre_handler(&op->kp, regs);
 	reset_current_kprobe();
 	if (ret)
@@ -595,22 +652,57 @@ static int detour_hit(struct optimized_kprobe *op, struct pt_regs *regs)
 NOKPROBE_SYMBOL(detour_hit);
 
 /**
- * kprobe_detour_hit() - called by every detour
+ * kprobe_detour_hit() - the general way of a hit
  * @op:		the site
- * @regs:	registers at the probed instruction, but for sp
+ * @regs:	registers at the probed instruction
  *
- * Context: the probed code's own.
+ * Context: the probed code's own, but with preemption off, which it turns on.
  * Return: 0 to go on with the displaced instructions, else to go on where the
  * handlers want.
  */
 __visible int kprobe_detour_hit(struct optimized_kprobe *op,
 				struct pt_regs *regs)
 {
-	int ret;
+	int ret = detour_hit(op, regs);
 
-	preempt_disable();
-	ret = detour_hit(op, regs);
-	preempt_enable();
+	preempt_enable_notrace();
 	return ret;
 }
 NOKPROBE_SYMBOL(kprobe_detour_hit);
+
+/**
+ * kprobe_detour_changed() - a handler that was called directly wants something
+ * @op:		the site
+ * @regs:	registers as the handlers have left them
+ * @ret:	what the last handler returned
+ *
+ * It has changed the flags, or returned other than 0; see opt_pre_handler().
+ *
+ * Context: the probed code's own, but with preemption off, which it turns on.
+ * Return: as kprobe_detour_hit().
+ */
+__visible int kprobe_detour_changed(struct optimized_kprobe *op,
+				    struct pt_regs *regs, int ret)
+{
+	unsigned long ip = (unsigned long)op->kp.addr + INT3_INSN_SIZE;
+
+	reset_current_kprobe();
+	ret = ret && regs->ip != ip;
+	if (ret)
+		redirect(regs);
+	preempt_enable_notrace();
+	return ret;
+}
+NOKPROBE_SYMBOL(kprobe_detour_changed);
+
+/**
+ * kprobe_detour_resched() - preemption is on again, and somebody waits for it
+ *
+ * Context: the probed code's own.
+ */
+__visible void kprobe_detour_resched(void)
+{
+	preempt_disable_notrace();
+	preempt_enable_notrace();
+}
+NOKPROBE_SYMBOL(kprobe_detour_resched);

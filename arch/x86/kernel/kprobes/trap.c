@@ -34,11 +34,9 @@ DEFINE_PER_CPU(struct kprobe_ctlblk, kprobe_ctlblk);
  * State
  */
 
-static nokprobe_inline void hit_begin(struct kprobe *p,
-				      struct kprobe_ctlblk *kcb)
+static nokprobe_inline void hit_begin(struct kprobe *p)
 {
 	__this_cpu_write(current_kprobe, p);
-	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
 }
 
 static nokprobe_inline void hit_end(void)
@@ -46,15 +44,26 @@ static nokprobe_inline void hit_end(void)
 	reset_current_kprobe();
 }
 
-static nokprobe_inline bool hit_stepping(struct kprobe_ctlblk *kcb)
+/* KPROBE_HIT_ACTIVE, or nothing, unless a step or a post_handler is under way. */
+static nokprobe_inline void hit_status(unsigned long status)
 {
-	return kprobe_running() && (kcb->kprobe_status == KPROBE_HIT_SS ||
-				    kcb->kprobe_status == KPROBE_REENTER);
+	__this_cpu_write(kprobe_ctlblk.kprobe_status, status);
+}
+
+/* The probe whose instruction is being stepped on this CPU, or NULL. */
+static nokprobe_inline struct kprobe *hit_stepping(void)
+{
+	unsigned long status = __this_cpu_read(kprobe_ctlblk.kprobe_status);
+
+	if (likely(!(status & (KPROBE_HIT_SS | KPROBE_REENTER))))
+		return NULL;
+	return kprobe_running();
 }
 
 /* Remember the hit that is under way while another one is stepped. */
-static void hit_push(struct kprobe *p, struct kprobe_ctlblk *kcb)
+static void hit_push(struct kprobe *p)
 {
+	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
 	struct prev_kprobe *prev = &kcb->prev[kcb->depth];
 
 	if (kcb->depth == ARRAY_SIZE(kcb->prev)) {
@@ -67,12 +76,12 @@ static void hit_push(struct kprobe *p, struct kprobe_ctlblk *kcb)
 	prev->status = kcb->kprobe_status;
 	prev->saved_flags = kcb->kprobe_saved_flags;
 	__this_cpu_write(current_kprobe, p);
-	kcb->kprobe_status = KPROBE_REENTER;
 }
 NOKPROBE_SYMBOL(hit_push);
 
-static void hit_pop(struct kprobe_ctlblk *kcb)
+static void hit_pop(void)
 {
+	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
 	struct prev_kprobe *prev = &kcb->prev[--kcb->depth];
 
 	__this_cpu_write(current_kprobe, prev->kp);
@@ -85,21 +94,20 @@ NOKPROBE_SYMBOL(hit_pop);
  * Carrying the instruction out
  */
 
-static void hit_done(struct kprobe *p, struct pt_regs *regs,
-		     struct kprobe_ctlblk *kcb)
+static nokprobe_inline void hit_done(struct kprobe *p, struct pt_regs *regs)
 {
 	kprobe_post_handler_t post = READ_ONCE(p->post_handler);
 
 	if (post) {
-		kcb->kprobe_status = KPROBE_HIT_SSDONE;
+		hit_status(KPROBE_HIT_SSDONE);
 		post(p, regs, 0);
 	}
+	hit_status(KPROBE_HIT_ACTIVE);
 	hit_end();
 }
-NOKPROBE_SYMBOL(hit_done);
 
 /* Go on where no second trap is needed; 0 if there is no such place. */
-static unsigned long copy_without_trap(struct kprobe *p)
+static nokprobe_inline unsigned long copy_without_trap(struct kprobe *p)
 {
 	if (kprobe_optimized(p))
 		return kprobe_detour_copy(p);
@@ -107,27 +115,25 @@ static unsigned long copy_without_trap(struct kprobe *p)
 		return (unsigned long)p->ainsn.insn;
 	return 0;
 }
-NOKPROBE_SYMBOL(copy_without_trap);
 
-static bool emulate(struct kprobe *p, struct pt_regs *regs)
+static nokprobe_inline bool emulate(struct kprobe *p, struct pt_regs *regs)
 {
 	return p->ainsn.ops->emulate &&
 	       p->ainsn.ops->emulate(&p->ainsn.operands, regs,
 				     (unsigned long)p->addr);
 }
-NOKPROBE_SYMBOL(emulate);
 
-static void step_begin(struct kprobe *p, struct pt_regs *regs,
-		       struct kprobe_ctlblk *kcb)
+static nokprobe_inline void step_begin(struct kprobe *p, struct pt_regs *regs,
+				       unsigned long status)
 {
-	kcb->kprobe_saved_flags = regs->flags & X86_EFLAGS_IF;
+	__this_cpu_write(kprobe_ctlblk.kprobe_saved_flags,
+			 regs->flags & X86_EFLAGS_IF);
+	hit_status(status);
 	regs->flags &= ~X86_EFLAGS_IF;
-	regs->ip = (unsigned long)kprobe_step_copy(p);
+	regs->ip = kprobe_step_copy(p);
 }
-NOKPROBE_SYMBOL(step_begin);
 
-static void carry_out(struct kprobe *p, struct pt_regs *regs,
-		      struct kprobe_ctlblk *kcb)
+static nokprobe_inline void carry_out(struct kprobe *p, struct pt_regs *regs)
 {
 	unsigned long copy = copy_without_trap(p);
 
@@ -135,16 +141,13 @@ static void carry_out(struct kprobe *p, struct pt_regs *regs,
 		regs->ip = copy;
 		hit_end();
 	} else if (emulate(p, regs)) {
-		hit_done(p, regs, kcb);
+		hit_done(p, regs);
 	} else {
-		kcb->kprobe_status = KPROBE_HIT_SS;
-		step_begin(p, regs, kcb);
+		step_begin(p, regs, KPROBE_HIT_SS);
 	}
 }
-NOKPROBE_SYMBOL(carry_out);
 
-static void carry_out_nested(struct kprobe *p, struct pt_regs *regs,
-			     struct kprobe_ctlblk *kcb)
+static void carry_out_nested(struct kprobe *p, struct pt_regs *regs)
 {
 	unsigned long copy = copy_without_trap(p);
 
@@ -152,58 +155,50 @@ static void carry_out_nested(struct kprobe *p, struct pt_regs *regs,
 	if (copy) {
 		regs->ip = copy;
 	} else if (!emulate(p, regs)) {
-		hit_push(p, kcb);
-		step_begin(p, regs, kcb);
+		hit_push(p);
+		step_begin(p, regs, KPROBE_REENTER);
 	}
 }
 NOKPROBE_SYMBOL(carry_out_nested);
 
-/* Back from a step: the registers go on as if it had been made in place. */
-static void step_end(struct kprobe *p, struct pt_regs *regs,
-		     struct kprobe_ctlblk *kcb)
+static nokprobe_inline void restore_flags(struct pt_regs *regs)
 {
-	regs->flags |= kcb->kprobe_saved_flags;
-	regs->ip = (unsigned long)p->addr + p->ainsn.operands.size;
-	if (kcb->kprobe_status == KPROBE_REENTER)
-		hit_pop(kcb);
-	else
-		hit_done(p, regs, kcb);
+	regs->flags |= __this_cpu_read(kprobe_ctlblk.kprobe_saved_flags);
 }
-NOKPROBE_SYMBOL(step_end);
+
+static nokprobe_inline bool step_is_nested(void)
+{
+	return __this_cpu_read(kprobe_ctlblk.kprobe_status) == KPROBE_REENTER;
+}
+
+/* Back from a step: the registers go on as if it had been made in place. */
+static nokprobe_inline void step_end(struct kprobe *p, struct pt_regs *regs)
+{
+	restore_flags(regs);
+	regs->ip = (unsigned long)p->addr + p->ainsn.operands.size;
+	if (step_is_nested())
+		hit_pop();
+	else
+		hit_done(p, regs);
+}
 
 /*
  * Entry
  */
 
-static void handle_hit(struct kprobe *p, struct pt_regs *regs)
+static nokprobe_inline void handle_hit(struct kprobe *p, struct pt_regs *regs)
 {
-	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
-
-	if (kprobe_running()) {
-		carry_out_nested(p, regs, kcb);
+	if (unlikely(kprobe_running())) {
+		carry_out_nested(p, regs);
 		return;
 	}
-	hit_begin(p, kcb);
+	hit_begin(p);
 	/* A handler that takes over has set regs->ip. */
-	if (p->pre_handler(p, regs))
+	if (kprobe_site_pre_handler(p, regs))
 		hit_end();
 	else
-		carry_out(p, regs, kcb);
+		carry_out(p, regs);
 }
-NOKPROBE_SYMBOL(handle_hit);
-
-static bool handle_step(struct pt_regs *regs, unsigned long addr)
-{
-	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
-	struct kprobe *p = kprobe_running();
-
-	if (!hit_stepping(kcb) ||
-	    addr != (unsigned long)kprobe_step_copy(p) + p->ainsn.operands.size)
-		return false;
-	step_end(p, regs, kcb);
-	return true;
-}
-NOKPROBE_SYMBOL(handle_step);
 
 /*
  * The trap was taken, but meanwhile the breakpoint went away and its site with
@@ -216,6 +211,7 @@ static bool handle_stale(struct pt_regs *regs, unsigned long addr)
 
 	if (get_kernel_nofault(byte, (u8 *)addr) || byte == INT3_INSN_OPCODE)
 		return false;
+	this_cpu_inc(kprobe_stale_hits);
 	regs->ip = addr;
 	return true;
 }
@@ -235,13 +231,18 @@ int kprobe_int3_handler(struct pt_regs *regs)
 
 	if (user_mode(regs))
 		return 0;
+	p = hit_stepping();
+	if (p && addr == kprobe_step_copy(p) + p->ainsn.operands.size) {
+		step_end(p, regs);
+		return 1;
+	}
 	p = get_kprobe((void *)addr);
 	/* A breakpoint at an address that ftrace hits is ftrace's. */
 	if (p && !kprobe_ftrace(p)) {
 		handle_hit(p, regs);
 		return 1;
 	}
-	return handle_step(regs, addr) || handle_stale(regs, addr);
+	return handle_stale(regs, addr);
 }
 NOKPROBE_SYMBOL(kprobe_int3_handler);
 
@@ -259,17 +260,18 @@ NOKPROBE_SYMBOL(kprobe_int3_handler);
  */
 int kprobe_fault_handler(struct pt_regs *regs, int trapnr)
 {
-	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
-	struct kprobe *p = kprobe_running();
+	struct kprobe *p = hit_stepping();
 
-	if (!hit_stepping(kcb) || regs->ip != (unsigned long)kprobe_step_copy(p))
+	if (!p || regs->ip != kprobe_step_copy(p))
 		return 0;
 	regs->ip = (unsigned long)p->addr;
-	regs->flags |= kcb->kprobe_saved_flags;
-	if (kcb->kprobe_status == KPROBE_REENTER)
-		hit_pop(kcb);
-	else
+	restore_flags(regs);
+	if (step_is_nested()) {
+		hit_pop();
+	} else {
+		hit_status(KPROBE_HIT_ACTIVE);
 		hit_end();
+	}
 	return 0;
 }
 NOKPROBE_SYMBOL(kprobe_fault_handler);

@@ -12,7 +12,8 @@
  * post_handler has it emulated, or its copy stepped; one without may have the
  * copy jump back; and after the optimizer ran, the instruction may have been
  * displaced into a detour.  The last are all registered at once: that is one
- * wait for the optimizer, and puts detours side by side.
+ * wait for the optimizer, and puts detours side by side.  Detours call their
+ * handlers in another way for one user, for two and for more.
  */
 #include <kunit/test.h>
 #include <linux/kprobes.h>
@@ -20,10 +21,12 @@
 #include <linux/vmalloc.h>
 #include <asm/processor-flags.h>
 
+#include "../detour.h"
 #include "../insn.h"
 #include "emulate_stubs.h"
 
 static const void *stub_gen_params(const void *prev, char *desc);
+static const void *users_gen_params(const void *prev, char *desc);
 
 static void test_layout(struct kunit *test);
 static void test_with_post_handler(struct kunit *test);
@@ -39,7 +42,7 @@ static struct kunit_case emulate_cases[] = {
 	KUNIT_CASE(test_layout),
 	KUNIT_CASE_PARAM(test_with_post_handler, stub_gen_params),
 	KUNIT_CASE_PARAM(test_without_post_handler, stub_gen_params),
-	KUNIT_CASE(test_optimized),
+	KUNIT_CASE_PARAM(test_optimized, users_gen_params),
 	KUNIT_CASE(test_every_class_occurs),
 	KUNIT_CASE(test_unreadable_operand_changes_nothing),
 	KUNIT_CASE(test_target_not_canonical_changes_nothing),
@@ -136,6 +139,9 @@ static void set_machine(const struct emu_stub *stub, int pattern)
 	}
 	m->in_flags = spread_flags(pattern % NR_FLAG_SETS);
 	m->in_flags |= pattern & 1 ? X86_EFLAGS_IF : 0;
+	m->in_flags |= pattern * 37 & 16 ? X86_EFLAGS_AC : 0;
+	if (stub->kind != EMU_STRING)
+		m->in_flags |= pattern * 37 & 8 ? X86_EFLAGS_DF : 0;
 	m->entry = stub->entry;
 	m->landing = -1UL;
 	set_memory(stub, pattern);
@@ -178,11 +184,14 @@ static void expect_same(struct kunit *test, const struct emu_stub *stub,
 			       EMU_STACK_BYTES - live, "%s: pattern %d", stub->name, pattern);
 }
 
-static unsigned long hits;
+static unsigned long hits, unfit_hits;
 
+/* C code must not be run with these, whatever was probed. */
 static int count_hit(struct kprobe *p, struct pt_regs *regs)
 {
 	hits++;
+	if (native_save_fl() & (X86_EFLAGS_DF | X86_EFLAGS_AC))
+		unfit_hits++;
 	return 0;
 }
 
@@ -216,6 +225,7 @@ static void compare_runs(struct kunit *test, struct kprobe *p)
 	unregister_kprobe(p);
 
 	KUNIT_EXPECT_EQ(test, hits, NR_PATTERNS);
+	KUNIT_EXPECT_EQ(test, unfit_hits, 0);
 	KUNIT_EXPECT_EQ(test, p->nmissed, 0);
 	for (i = 0; i < NR_PATTERNS; i++)
 		expect_same(test, stub, &results[0][i], &results[1][i], i);
@@ -255,13 +265,15 @@ static void test_without_post_handler(struct kunit *test)
 /**
  * struct batch - all stubs at once
  * @nr:		how many there are
- * @probes:	one for each
+ * @users:	how many probes each has
+ * @probes:	all of them, those of the first users first
  * @list:	pointers to them
  * @before:	the bytes of each instruction and more
  * @cpu:	what the CPU made of each, BATCH_PATTERNS of them
  */
 struct batch {
 	int nr;
+	int users;
 	struct kprobe *probes;
 	struct kprobe **list;
 	u8 (*before)[MAX_INSN_SIZE];
@@ -292,16 +304,17 @@ static void batch_init(struct kunit *test, struct batch *b)
 	int i;
 
 	b->nr = emu_stubs_end - emu_stubs;
-	b->probes = test_vmalloc(test, b->nr * sizeof(*b->probes));
-	b->list = test_vmalloc(test, b->nr * sizeof(*b->list));
+	b->probes = test_vmalloc(test, b->nr * b->users * sizeof(*b->probes));
+	b->list = test_vmalloc(test, b->nr * b->users * sizeof(*b->list));
 	b->before = test_vmalloc(test, b->nr * sizeof(*b->before));
 	b->cpu = test_vmalloc(test, b->nr * BATCH_PATTERNS * sizeof(*b->cpu));
-	for (i = 0; i < b->nr; i++) {
-		b->probes[i].addr = (kprobe_opcode_t *)emu_stubs[i].insn;
+	for (i = 0; i < b->nr * b->users; i++) {
+		b->probes[i].addr = (kprobe_opcode_t *)emu_stubs[i % b->nr].insn;
 		b->probes[i].pre_handler = count_hit;
 		b->list[i] = &b->probes[i];
-		memcpy(b->before[i], b->probes[i].addr, MAX_INSN_SIZE);
 	}
+	for (i = 0; i < b->nr; i++)
+		memcpy(b->before[i], (void *)emu_stubs[i].insn, MAX_INSN_SIZE);
 }
 
 /* Is there a jump that was not there before? */
@@ -310,6 +323,27 @@ static bool batch_jumps(const struct batch *b, int i)
 	const u8 *now = (const u8 *)emu_stubs[i].insn;
 
 	return now[0] == JMP32_INSN_OPCODE && memcmp(now, b->before[i], JMP32_INSN_SIZE);
+}
+
+/* What the detour that a jump leads to calls. */
+static const u8 *batch_body(int i)
+{
+	const u8 *at = (const u8 *)emu_stubs[i].insn;
+	s32 disp;
+
+	memcpy(&disp, at + 1, sizeof(disp));
+	at += JMP32_INSN_SIZE + disp + kprobe_stub_call - kprobe_stub_start;
+	memcpy(&disp, at + 1, sizeof(disp));
+	return at + CALL_INSN_SIZE + disp;
+}
+
+/* A body of their own for one user and for two; the general one for others. */
+static void batch_expect_body(struct kunit *test, const struct batch *b, int i)
+{
+	bool own = IS_ENABLED(CONFIG_X86_64) && b->users <= KPROBE_BODY_USERS;
+
+	KUNIT_EXPECT_EQ_MSG(test, batch_body(i) != kprobe_detour_general, own,
+			    "%s", emu_stubs[i].name);
 }
 
 /* Of every class that can be run, one instruction or more was displaced. */
@@ -323,6 +357,7 @@ static void batch_expect_jumps(struct kunit *test, const struct batch *b)
 		if (!batch_jumps(b, i))
 			continue;
 		jumps++;
+		batch_expect_body(test, b, i);
 		kprobe_insn_classify(&insn, b->before[i], MAX_INSN_SIZE);
 		classes |= BIT(insn.class);
 	}
@@ -332,34 +367,61 @@ static void batch_expect_jumps(struct kunit *test, const struct batch *b)
 				      kprobe_insn_ops[i].name);
 }
 
+static const int numbers_of_users[] = { 1, 2, 3 };
+
+static const void *users_gen_params(const void *prev, char *desc)
+{
+	const int *users = prev ? (const int *)prev + 1 : numbers_of_users;
+
+	if (users == numbers_of_users + ARRAY_SIZE(numbers_of_users))
+		return NULL;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%d users", *users);
+	return users;
+}
+
+/* Jumps first, for one user each; then the others join. */
+static void batch_register(struct kunit *test, const struct batch *b)
+{
+	int user;
+
+	for (user = 0; user < b->users; user++) {
+		KUNIT_ASSERT_EQ(test, 0, register_kprobes(b->list + user * b->nr, b->nr));
+		wait_for_kprobe_optimizer();
+	}
+	batch_expect_jumps(test, b);
+}
+
+static void batch_run(struct kunit *test, const struct batch *b,
+		      struct emu_machine *result)
+{
+	int i, k;
+
+	for (i = 0; i < b->nr * BATCH_PATTERNS; i++) {
+		const struct emu_stub *stub = &emu_stubs[i / BATCH_PATTERNS];
+
+		k = batch_pattern(i % BATCH_PATTERNS);
+		run_stub(result ?: &b->cpu[i], stub, k);
+		if (result)
+			expect_same(test, stub, &b->cpu[i], result, k);
+	}
+}
+
 static void test_optimized(struct kunit *test)
 {
+	struct batch b = { .users = *(const int *)test->param_value };
 	struct emu_machine *result;
-	struct batch b;
-	int probed, i, k;
 
 	if (!IS_ENABLED(CONFIG_OPTPROBES))
 		kunit_skip(test, "no jump optimization in this kernel");
 	batch_init(test, &b);
 	result = test_vmalloc(test, sizeof(*result));
+	batch_run(test, &b, NULL);
 	hits = 0;
-	for (probed = 0; probed < 2; probed++) {
-		if (probed) {
-			KUNIT_ASSERT_EQ(test, 0, register_kprobes(b.list, b.nr));
-			wait_for_kprobe_optimizer();
-			batch_expect_jumps(test, &b);
-		}
-		for (i = 0; i < b.nr * BATCH_PATTERNS; i++) {
-			const struct emu_stub *stub = &emu_stubs[i / BATCH_PATTERNS];
-
-			k = batch_pattern(i % BATCH_PATTERNS);
-			run_stub(probed ? result : &b.cpu[i], stub, k);
-			if (probed)
-				expect_same(test, stub, &b.cpu[i], result, k);
-		}
-	}
-	unregister_kprobes(b.list, b.nr);
-	KUNIT_EXPECT_EQ(test, hits, b.nr * BATCH_PATTERNS);
+	batch_register(test, &b);
+	batch_run(test, &b, result);
+	unregister_kprobes(b.list, b.nr * b.users);
+	KUNIT_EXPECT_EQ(test, hits, b.nr * b.users * BATCH_PATTERNS);
+	KUNIT_EXPECT_EQ(test, unfit_hits, 0);
 }
 
 /* Nothing that could be run has class STEP: it has no meaning on any CPU. */
