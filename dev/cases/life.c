@@ -9,6 +9,7 @@
 #include <linux/notifier.h>
 
 #include "case.h"
+#include "hold.h"
 
 static char *which = "";
 module_param(which, charp, 0);
@@ -170,6 +171,36 @@ static void gone_joined(const struct life_case *c)
 	unload("victim");
 	case_verdict(c->name, !ret && again && alone,
 		     "register %d, new probes work %d, the old one is gone %d", ret, again, alone);
+}
+
+/* Its jump is still queued when the module goes. */
+static void gone_queued(const struct life_case *c)
+{
+	int ret, unloaded;
+	struct task_struct *task;
+	bool queued, is_gone, again;
+	struct case_probe cp;
+
+	if (!victim_loaded(c))
+		return;
+	task = hold_up();
+	case_aim(&cp, NULL, c->symbol);
+	cp.kp.offset = c->offset;
+	ret = register_kprobe(&cp.kp);
+	queued = !ret && case_byte(cp.kp.addr) == TRAP_OPCODE;
+	unloaded = unload("victim");
+	is_gone = kprobe_gone(&cp.kp);
+	release(task);
+	msleep(300);
+	if (!ret)
+		unregister_kprobe(&cp.kp);
+	if (!victim_loaded(c))
+		return;
+	again = works_again(c);
+	unload("victim");
+	case_verdict(c->name, queued && !unloaded && is_gone && again,
+		     "register %d, queued %d, rmmod %d, gone %d, again %d", ret, queued,
+		     unloaded, is_gone, again);
 }
 
 /* --- At the very moment --------------------------------------------------------- */
@@ -386,6 +417,7 @@ static void intruder_first(const struct life_case *c)
 static const struct life_case life_cases[] = {
 	{ "gone-trap", "life-gone-trap", gone, "victim_plain", 0, 51, .post = true },
 	{ "gone-jump", "life-gone-jump", gone, "victim_plain", 0, 51 },
+	{ "gone-queued", "life-gone-queued", gone_queued, "victim_entry", CASE_ENDBR + 2, 53 },
 	{ "gone-disabled", "life-gone-disabled", gone, "victim_plain", 0, 51, .disabled = true },
 	{ "gone-ftrace", "life-gone-ftrace", gone, "victim_traced", 0, 52, .post = true },
 	{ "joined-jump", "life-joined-jump", gone_joined, "victim_plain", 0, 51 },
