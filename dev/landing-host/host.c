@@ -28,8 +28,8 @@ struct piece {
 	int step;
 };
 
-static struct piece texts[64], datas[256];
-static int nr_texts, nr_datas;
+static struct piece texts[64], blocks[256];
+static int nr_texts, nr_blocks;
 static uint8_t source;
 
 static void die(const char *what)
@@ -84,7 +84,7 @@ static int read_text(u8 *dst, unsigned long addr, size_t len)
 
 static void table(const struct kprobe_landing_text *text, unsigned long addr)
 {
-	struct piece *p = find(datas, nr_datas, addr);
+	struct piece *p = find(blocks, nr_blocks, addr);
 	unsigned long at;
 	int32_t distance;
 
@@ -148,7 +148,7 @@ static void plan(const char *path)
 		if (sscanf(line, "text %lx %s %d", &start, name, &step) == 3)
 			add(&texts[nr_texts++], start, name, step);
 		else if (sscanf(line, "data %lx %s %d", &start, name, &step) == 3)
-			add(&datas[nr_datas++], start, name, step);
+			add(&blocks[nr_blocks++], start, name, step);
 		else if (sscanf(line, "mark %s", name) == 1)
 			marks(name);
 		else
@@ -203,8 +203,8 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	plan(argv[1]);
-	for (i = 0; i < nr_datas; i++)
-		words(&datas[i]);
+	for (i = 0; i < nr_blocks; i++)
+		words(&blocks[i]);
 	for (i = 0; i < nr_texts; i++)
 		words(&texts[i]);
 	close_all();

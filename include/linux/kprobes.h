@@ -276,8 +276,7 @@ int kprobe_exceptions_notify(struct notifier_block *self, unsigned long val,
 /* Text that another patcher owns: static keys, static calls, bug entries. */
 bool kprobe_text_reserved(unsigned long start, unsigned long end);
 
-/* Under what the architecture is called with; it may take it where it is not. */
-extern struct mutex kprobe_mutex;
+extern struct mutex kprobe_mutex;	/* architectures may take it, if not held */
 
 /* Blacklist */
 extern unsigned long __start_kprobe_blacklist[];

@@ -29,7 +29,7 @@ static void *shown_address(struct seq_file *m, void *addr)
  * on come the sites whose text is gone.  A table that is made anew between two
  * reads may show a site twice, or not at all.
  */
-#define GONE_POS	(1LL << 32)
+#define GONE_POS	((loff_t)BIT_ULL(32))
 
 static struct kprobe_site *gone_site(loff_t n)
 {
@@ -331,11 +331,13 @@ static const struct file_operations enabled_fops = {
 	.llseek = default_llseek,
 };
 
-static const struct {
+struct kprobe_file {
 	const char *name;
 	umode_t mode;
 	const struct file_operations *fops;
-} files[] __initconst = {
+};
+
+static const struct kprobe_file files[] __initconst = {
 	{ "list", 0400, &list_fops },
 	{ "blacklist", 0400, &blacklist_fops },
 	{ "optimization", 0400, &optimization_fops },

@@ -14,6 +14,7 @@
 #include <linux/mutex.h>
 
 struct module;
+struct static_call_site;
 
 #ifndef CONFIG_OPTPROBES
 struct optimized_kprobe {
@@ -154,6 +155,12 @@ int kprobe_place_get(struct kprobe_place *place, const struct kprobe *p);
 void kprobe_place_put(struct kprobe_place *place);
 
 /* reserved.c */
+#ifdef CONFIG_HAVE_STATIC_CALL_INLINE
+/* Made by the linker. */
+extern struct static_call_site __start_static_call_sites[];
+extern struct static_call_site __stop_static_call_sites[];
+#endif
+
 int kprobe_reserved_prepare(unsigned long addr);
 #ifdef CONFIG_MODULES
 void kprobe_reserved_module_del(struct module *mod);

@@ -88,9 +88,6 @@ static void module_keys(struct patchers *from, struct module *mod) { }
 #endif
 
 #ifdef CONFIG_HAVE_STATIC_CALL_INLINE
-extern struct static_call_site __start_static_call_sites[];
-extern struct static_call_site __stop_static_call_sites[];
-
 static void reserve_calls(struct reserved *index, const struct patchers *from)
 {
 	unsigned int i;

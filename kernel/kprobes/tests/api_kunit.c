@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/static_call.h>
 
+#include "../internal.h"
 #include "fixture.h"
 
 /* --- Targets ------------------------------------------------------------ */
@@ -257,9 +258,6 @@ static void aim_inside_jump_label(struct kunit *test, struct kprobe *kp)
 }
 
 #ifdef CONFIG_HAVE_STATIC_CALL_INLINE
-extern struct static_call_site __start_static_call_sites[];
-extern struct static_call_site __stop_static_call_sites[];
-
 static void aim_static_call(struct kunit *test, struct kprobe *kp)
 {
 	unsigned long low = (unsigned long)calling_target;

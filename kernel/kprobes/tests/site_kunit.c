@@ -78,11 +78,8 @@ struct input {
 	enum kprobe_opt_reason reason;
 };
 
-#ifdef CONFIG_OPTPROBES
-#define UNLESS_UNSUPPORTED(reason)	(reason)
-#else
-#define UNLESS_UNSUPPORTED(reason)	KPROBE_OPT_UNSUPPORTED
-#endif
+#define UNLESS_UNSUPPORTED(reason)					\
+	(IS_ENABLED(CONFIG_OPTPROBES) ? (reason) : KPROBE_OPT_UNSUPPORTED)
 
 static const struct input inputs[] = {
 	{ "no user", .target = KPROBE_SITE_RETIRED,

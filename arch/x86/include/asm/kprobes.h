@@ -13,51 +13,17 @@
 #include <linux/types.h>
 #include <linux/ptrace.h>
 #include <linux/percpu.h>
+#include <asm/kprobe_operands.h>
 #include <asm/text-patching.h>
 #include <asm/insn.h>
 
 #define __ARCH_WANT_KPROBES_INSN_SLOT
-
-/* The CPU keeps instruction fetch coherent with stores (SDM 3A, 11.6). */
-#define flush_insn_slot(p)	do { } while (0)
 
 struct kprobe;
 struct pt_regs;
 struct kprobe_insn_ops;
 
 typedef u8 kprobe_opcode_t;
-
-/* No register: the operand has no base, or no index. */
-#define KPROBE_NO_REG		0xff
-/* The base is the address of the next instruction. */
-#define KPROBE_REG_IP		0xfe
-
-/**
- * struct kprobe_operands - what emulating one instruction needs
- * @disp:	branch displacement from the end of the instruction, or the
- *		displacement of a memory operand
- * @pop:	bytes that a near return drops from the stack besides the address
- * @size:	length of the instruction in bytes
- * @cond:	condition code 0..15 (JCC); low opcode bits 0..3 (LOOP: loopne,
- *		loope, loop, jcxz)
- * @base:	register number 0..15 in encoding order of a register operand or
- *		of a memory operand's base; KPROBE_NO_REG, KPROBE_REG_IP
- * @index:	register number of a memory operand's index, or KPROBE_NO_REG
- * @scale:	shift of the index, 0..3
- * @memory:	the operand is in memory, not in a register
- * @addr_bytes:	width of the address, and of the counter of LOOP: 2, 4 or 8
- */
-struct kprobe_operands {
-	s32 disp;
-	u16 pop;
-	u8 size;
-	u8 cond;
-	u8 base;
-	u8 index;
-	u8 scale : 2;
-	u8 memory : 1;
-	u8 addr_bytes;
-};
 
 /**
  * struct arch_specific_insn - how a hit carries out the probed instruction

@@ -14,6 +14,7 @@
 #define _X86_KERNEL_KPROBES_INSN_H
 
 #include <linux/types.h>
+#include <asm/kprobe_operands.h>
 #include <asm/kprobes.h>
 
 struct pt_regs;

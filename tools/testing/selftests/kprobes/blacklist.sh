@@ -3,6 +3,7 @@
 #
 # debugfs kprobes/blacklist: ranges that take no probe, one a line.
 
+# shellcheck source=functions.sh
 . "$(dirname "$0")/functions.sh"
 
 LINE='^0x[0-9a-f]+-0x[0-9a-f]+	[^ ]+( \[[^ ]+\])?$'
@@ -42,7 +43,8 @@ own_entry_listed()
 listed_ranges_refuse()
 {
 	accepted=
-	for address in $(awk -F- -v n=$SAMPLE 'NR % n == 1 { print $1 }' $KPROBES/blacklist); do
+	# shellcheck disable=SC2013 # one word a line
+	for address in $(awk -F- -v n="$SAMPLE" 'NR % n == 1 { print $1 }' "$KPROBES/blacklist"); do
 		[ "$(errno_of $TRACING/kprobe_events "p:kst/probe $address")" = ok ] || continue
 		accepted="$accepted $address"
 		remove_event probe

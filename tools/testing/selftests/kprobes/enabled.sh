@@ -3,6 +3,7 @@
 #
 # debugfs kprobes/enabled: one switch for all probes.
 
+# shellcheck source=functions.sh
 . "$(dirname "$0")/functions.sh"
 
 ENABLED=$KPROBES/enabled

@@ -4,6 +4,7 @@
 # tracefs kprobe_events: lines that must be refused, each with its errno, and
 # random ones that must do no harm. SEED=number repeats a run.
 
+# shellcheck source=functions.sh
 . "$(dirname "$0")/functions.sh"
 
 EVENTS=$TRACING/kprobe_events
@@ -96,12 +97,15 @@ random_lines()
 	}
 	BEGIN {
 		srand(seed)
+		places = f " " f "+4 " f "+1 :" f " [x] " f "%return schedule+"
+		places = places " 0x0 -1 ffffffff 0xffffffffffffffff"
+		arguments = "$stack $retval %ax %di @jiffies @0 +8(%sp) -4( ) a=b :u8 $comm"
+		arguments = arguments " +u4($arg1) $arg* x=$stack0:x64[3]"
 		for (i = 0; i < n; i++) {
-			line = any("p r p r x - p9 r5 r-1 P :") any(": :: / =") any("kst/ kst kst// k.s/")
-			line = line any("probe 9 $ a/b/c") " "
-			line = line any(f " " f "+4 " f "+1 0x0 -1 ffffffff 0xffffffffffffffff schedule+ :" f " [x] " f "%return")
+			line = any("p r p r x - p9 r5 r-1 P :") any(": :: / =")
+			line = line any("kst/ kst kst// k.s/") any("probe 9 $ a/b/c") " " any(places)
 			for (j = int(rand() * 4); j > 0; j--)
-				line = line " " any("$stack $retval %ax %di @jiffies @0 +8(%sp) -4( ) a=b :u8 $comm +u4($arg1) $arg* x=$stack0:x64[3]")
+				line = line " " any(arguments)
 			print line
 		}
 	}'

@@ -7,9 +7,11 @@
 # when the test ends, whatever ends it.
 
 DIR=$(dirname "$(readlink -f "$0")")
+# shellcheck disable=SC1091 # only there in the kernel tree
 . "$DIR/../kselftest/ktap_helpers.sh"
 
 KPROBES=/sys/kernel/debug/kprobes
+# shellcheck disable=SC2034 # for those who source this
 SYSCTL=/proc/sys/debug/kprobes-optimization
 TRACING=/sys/kernel/tracing
 WAIT_SECONDS=10
@@ -103,7 +105,8 @@ choose_offset()
 {
 	OFFSET=9
 	while [ $OFFSET -lt 64 ]; do
-		if [ "$(errno_of $TRACING/kprobe_events "p:kst/probe $FUNCTION+$OFFSET")" = ok ]; then
+		err=$(errno_of "$TRACING/kprobe_events" "p:kst/probe $FUNCTION+$OFFSET")
+		if [ "$err" = ok ]; then
 			remove_event probe
 			return
 		fi

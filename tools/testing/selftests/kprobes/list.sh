@@ -3,6 +3,7 @@
 #
 # debugfs kprobes/list: one line a probe, in a form that tools parse.
 
+# shellcheck source=functions.sh
 . "$(dirname "$0")/functions.sh"
 
 FLAGS='(\[GONE\]|\[DISABLED\])?(\[OPTIMIZED\])?(\[FTRACE\])?'
@@ -51,7 +52,8 @@ result "an enabled one is not" not listed "$(where k "$hex").*\\[DISABLED\\]"
 result "but it is listed" listed "$(where k "$hex")"
 if [ -e $TRACING/available_filter_functions ] &&
    grep -qx "$FUNCTION" $TRACING/available_filter_functions; then
-	result "a traced function's entry is on ftrace" listed "$(where k '[0-9a-f]+').*\\[FTRACE\\]"
+	result "a traced function's entry is on ftrace" \
+		listed "$(where k '[0-9a-f]+').*\\[FTRACE\\]"
 else
 	ktap_test_skip "a traced function's entry is on ftrace"
 fi

@@ -3,6 +3,7 @@
 #
 # sysctl debug.kprobes-optimization: whether breakpoints may become jumps.
 
+# shellcheck source=functions.sh
 . "$(dirname "$0")/functions.sh"
 
 allow()
