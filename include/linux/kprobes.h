@@ -276,7 +276,8 @@ int kprobe_exceptions_notify(struct notifier_block *self, unsigned long val,
 /* Text that another patcher owns: static keys, static calls, bug entries. */
 bool kprobe_text_reserved(unsigned long start, unsigned long end);
 
-extern struct mutex kprobe_mutex;	/* architectures may take it, if not held */
+/* Under what the architecture is called with; it may take it where it is not. */
+extern struct mutex kprobe_mutex;
 
 /* Blacklist */
 extern unsigned long __start_kprobe_blacklist[];
@@ -291,7 +292,7 @@ int kprobe_add_area_blacklist(unsigned long start, unsigned long end);
 struct slot_page;
 
 struct kprobe_insn_cache {
-	struct mutex mutex;
+	struct mutex mutex;		/* for pages and cursor */
 	void *(*alloc)(void);		/* a page to execute from, or NULL */
 	void (*free)(void *page);
 	const char *sym;		/* its name in kallsyms */

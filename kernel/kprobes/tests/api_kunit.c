@@ -1083,6 +1083,7 @@ static struct kunit_suite api_suite = {
 	.name = "kprobes_api",
 	.test_cases = api_cases,
 };
+
 kunit_test_suite(api_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the kprobes interface");

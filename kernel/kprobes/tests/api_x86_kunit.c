@@ -839,6 +839,7 @@ static struct kunit_suite api_x86_suite = {
 	.name = "kprobes_api_x86",
 	.test_cases = api_x86_cases,
 };
+
 kunit_test_suite(api_x86_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the kprobes interface on x86");

@@ -472,6 +472,7 @@ static struct kunit_suite hits_suite = {
 	.name = "kprobes_hits",
 	.test_cases = hits_cases,
 };
+
 kunit_test_suite(hits_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kprobes on several CPUs");

@@ -221,6 +221,7 @@ static struct kunit_suite nomem_suite = {
 	.suite_exit = nomem_suite_exit,
 	.test_cases = nomem_cases,
 };
+
 kunit_test_suite(nomem_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kprobes when memory runs out");

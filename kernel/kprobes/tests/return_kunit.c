@@ -557,6 +557,7 @@ static struct kunit_suite ret_suite = {
 	.name = "kprobes_return",
 	.test_cases = ret_cases,
 };
+
 kunit_test_suite(ret_suite);
 
 MODULE_DESCRIPTION("KUnit tests of return probes");

@@ -381,6 +381,7 @@ static struct kunit_suite site_suite = {
 	.name = "kprobes_site",
 	.test_cases = site_cases,
 };
+
 kunit_test_suite(site_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the states of a probed address");

@@ -103,7 +103,8 @@ random_lines()
 		arguments = arguments " +u4($arg1) $arg* x=$stack0:x64[3]"
 		for (i = 0; i < n; i++) {
 			line = any("p r p r x - p9 r5 r-1 P :") any(": :: / =")
-			line = line any("kst/ kst kst// k.s/") any("probe 9 $ a/b/c") " " any(places)
+			line = line any("kst/ kst kst// k.s/") any("probe 9 $ a/b/c")
+			line = line " " any(places)
 			for (j = int(rand() * 4); j > 0; j--)
 				line = line " " any(arguments)
 			print line
