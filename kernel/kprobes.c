@@ -83,7 +83,7 @@
 
 #include "kprobes/internal.h"
 
-DEFINE_MUTEX(kprobe_mutex);
+DEFINE_MUTEX(kprobe_mutex);	/* see "Locks" above */
 DEFINE_PER_CPU(unsigned long, kprobe_stale_hits);
 
 /* The switch in debugfs.  Under kprobe_mutex. */

@@ -9,10 +9,10 @@
  *
  * Bodies are numbered: 0 is the general one, then come the others by kind.
  */
+#include <linux/cpufeature.h>
 #include <linux/kprobes.h>
 #include <linux/memory.h>
 #include <linux/perf_event.h>
-#include <asm/cpufeature.h>
 #include <asm/ibt.h>
 #include <asm/text-patching.h>
 
@@ -23,24 +23,6 @@ static_assert(offsetof(struct kprobe, addr) == DETOUR_KP_ADDR);
 static_assert(offsetof(struct kprobe, pre_handler) == DETOUR_KP_PRE_HANDLER);
 static_assert(offsetof(struct optimized_kprobe, optinsn.first) == DETOUR_OP_FIRST);
 static_assert(offsetof(struct optimized_kprobe, kp) == 0);
-
-/**
- * struct body_layout - where a body of some kind is to be filled in
- * @compare:	per user, the end of the immediate operand
- * @call:	per user, the end of the displacement of the call
- * @size:	bytes from one body to the next
- */
-struct body_layout {
-	u16 compare[KPROBE_BODY_USERS];
-	u16 call[KPROBE_BODY_USERS];
-	u16 size;
-};
-
-/* detour.S */
-extern const u8 kprobe_detour_one[];
-extern const u8 kprobe_detour_two[];
-extern const struct body_layout kprobe_layout_one;
-extern const struct body_layout kprobe_layout_two;
 
 /**
  * struct body - one body

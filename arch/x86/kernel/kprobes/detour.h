@@ -35,12 +35,28 @@
 /* A slot begins with the address of its site; then comes the stub. */
 #define DETOUR_ENTRY	sizeof(struct optimized_kprobe *)
 
+/**
+ * struct body_layout - where a body of some kind is to be filled in
+ * @compare:	per user, the end of the immediate operand
+ * @call:	per user, the end of the displacement of the call
+ * @size:	bytes from one body to the next
+ */
+struct body_layout {
+	u16 compare[KPROBE_BODY_USERS];
+	u16 call[KPROBE_BODY_USERS];
+	u16 size;
+};
+
 /* detour.S */
 extern const u8 kprobe_stub_start[];
 extern const u8 kprobe_stub_ip[];
 extern const u8 kprobe_stub_call[];
 extern const u8 kprobe_stub_end[];
 extern const u8 kprobe_detour_general[];
+extern const u8 kprobe_detour_one[];
+extern const u8 kprobe_detour_two[];
+extern const struct body_layout kprobe_layout_one;
+extern const struct body_layout kprobe_layout_two;
 
 #define STUB_OFF(label)	(DETOUR_ENTRY + (kprobe_stub_##label - kprobe_stub_start))
 

@@ -20,13 +20,13 @@
  */
 #define pr_fmt(fmt) "kprobes: " fmt
 
+#include <linux/cpufeature.h>
 #include <linux/extable.h>
 #include <linux/ftrace.h>
 #include <linux/memory.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
-#include <asm/cpufeature.h>
 #include <asm/segment.h>
 #include <asm/text-patching.h>
 
