@@ -10,7 +10,7 @@
  * or two seconds have passed.  The log then has
  *
  *	kprobe_opt_example: probing opt_target+0x4/0x20 [kprobe_opt_example], now a breakpoint
- *	kprobe_opt_example: after 60 ms a jump
+ *	kprobe_opt_example: after 20 ms a jump
  *	kprobe_opt_example: hits: 100 by a trap, 100 without
  *
  * With post=1 the probe has a post_handler, and stays a breakpoint:

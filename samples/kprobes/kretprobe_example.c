@@ -62,27 +62,27 @@ static int entered(struct kretprobe_instance *ri, struct pt_regs *regs)
 	call->start = ktime_get_mono_fast_ns();
 	return 0;
 }
-NOKPROBE_SYMBOL(entered);
 
-static void add(struct stats *to, u64 calls, u64 sum, u64 min, u64 max)
+static void add(struct stats *to, const struct stats *more)
 {
-	to->min = to->calls ? min(to->min, min) : min;
-	to->max = max(to->max, max);
-	to->sum += sum;
-	to->calls += calls;
+	if (!more->calls)
+		return;
+	to->min = to->calls ? min(to->min, more->min) : more->min;
+	to->max = max(to->max, more->max);
+	to->sum += more->sum;
+	to->calls += more->calls;
 }
-NOKPROBE_SYMBOL(add);
 
 static int returned(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct call *call = (struct call *)ri->data;
 	u64 ns = ktime_get_mono_fast_ns() - call->start;
+	struct stats one = { .calls = 1, .sum = ns, .min = ns, .max = ns };
 
-	add(this_cpu_ptr(&stats), 1, ns, ns, ns);
+	add(this_cpu_ptr(&stats), &one);
 	WRITE_ONCE(last_value, regs_return_value(regs));
 	return 0;
 }
-NOKPROBE_SYMBOL(returned);
 
 static struct kretprobe probe = {
 	.entry_handler = entered,
@@ -112,12 +112,8 @@ static void __exit kretprobe_example_exit(void)
 	int cpu;
 
 	unregister_kretprobe(&probe);
-	for_each_possible_cpu(cpu) {
-		struct stats *one = per_cpu_ptr(&stats, cpu);
-
-		if (one->calls)
-			add(&all, one->calls, one->sum, one->min, one->max);
-	}
+	for_each_possible_cpu(cpu)
+		add(&all, per_cpu_ptr(&stats, cpu));
 	pr_info("%s: %llu calls, min %llu, mean %llu, max %llu ns\n", symbol,
 		all.calls, all.min, div64_u64(all.sum, max(all.calls, 1ULL)),
 		all.max);
