@@ -77,12 +77,11 @@ static int __init kprobe_example_init(void)
 	probe.symbol_name = symbol;
 	probe.offset = offset;
 	err = register_kprobe(&probe);
-	if (err) {
+	if (!err)
+		pr_info("probing %pS\n", probe.addr);
+	else
 		pr_err("cannot probe %s+0x%x: %d\n", symbol, offset, err);
-		return err;
-	}
-	pr_info("probing %pS\n", probe.addr);
-	return 0;
+	return err;
 }
 module_init(kprobe_example_init);
 

@@ -97,12 +97,11 @@ static int __init kretprobe_example_init(void)
 	probe.kp.symbol_name = symbol;
 	probe.maxactive = maxactive;
 	err = register_kretprobe(&probe);
-	if (err) {
+	if (!err)
+		pr_info("measuring %s\n", symbol);
+	else
 		pr_err("cannot measure %s: %d\n", symbol, err);
-		return err;
-	}
-	pr_info("measuring %s\n", symbol);
-	return 0;
+	return err;
 }
 module_init(kretprobe_example_init);
 
