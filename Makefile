@@ -2,7 +2,7 @@
 # kprobes for Linux 6.12, x86: the driver. Each target is a script in dev/.
 
 .DEFAULT_GOAL := help
-.PHONY: help run tree test kunit selftest check clean
+.PHONY: help run tree test test-all kunit selftest stress check clean
 
 help:      ## this list
 	@sed -n 's/^\([a-z-]*\): *\(.*[^#]\)\{0,1\}## \(.*\)/  make \1\t\3/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -22,6 +22,9 @@ kunit:     ## the KUnit suites alone
 
 selftest:  ## the kernel's ftrace selftests about kprobes
 	@dev/test selftest
+
+stress:    ## everything at once, two minutes; DURATION=seconds, SEED=number
+	@dev/stress/run
 
 check:     ## checkpatch, sparse, W=1, kernel-doc, shellcheck, spelling
 	@dev/check

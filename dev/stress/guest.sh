@@ -1,17 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# usage: guest.sh [SEED [SECONDS]]
+# usage: guest.sh
 #
-# Runs in the guest, as root, with /modules/stress.ko and /modules/victim.ko:
-# stress.ko, and beside it what only user space can do. Two rounds: in the
-# first hits must add up, in the second the debugfs switch is flipped as well.
-# Exit status 1 when a round failed.
+# Runs in the guest, as root, with /modules/stress.ko, /modules/victim.ko and
+# /settings (SEED, SECONDS_EACH): stress.ko, and beside it what only user space
+# can do. Two rounds: in the first hits must add up, in the second the debugfs
+# switch is flipped as well. One line of result an invariant and round.
 
-SEED=${1:-$(awk '{ print int($1 * 100) }' /proc/uptime)}
-SECONDS_EACH=${2:-15}
+# shellcheck source=/dev/null
+. /settings
 SYSCTL=/proc/sys/debug/kprobes-optimization
-SWITCH=/sys/kernel/debug/kprobes/enabled
+KPROBES=/sys/kernel/debug/kprobes
 TRACING=/sys/kernel/tracing
+FAILSLAB=/sys/kernel/debug/failslab
+KMEMLEAK=/sys/kernel/debug/kmemleak
+GO=/tmp/go
 
 # put(file, text) - where the file is there
 put()
@@ -29,77 +32,147 @@ flip_sysctl()
 
 flip_switch()
 {
-	put $SWITCH 0
-	put $SWITCH 1
+	put $KPROBES/enabled 0
+	put $KPROBES/enabled 1
 }
 
 flip_tracer()
 {
-	put $TRACING/set_ftrace_filter 'traced'
+	put $TRACING/set_ftrace_filter traced
 	put $TRACING/current_tracer function
 	put $TRACING/current_tracer nop
 	put $TRACING/set_ftrace_filter ''
 }
 
+# flip_cpu(number)
 flip_cpu()
 {
-	cpu=/sys/devices/system/cpu/cpu$1/online
-	put "$cpu" 0
-	put "$cpu" 1
+	put "/sys/devices/system/cpu/cpu$1/online" 0
+	put "/sys/devices/system/cpu/cpu$1/online" 1
 }
 
+# remove_module(name) - a visitor may hold it for a moment
+remove_module()
+{
+	until rmmod "$1" 2>/dev/null; do
+		grep -q "^$1 " /proc/modules || return
+		sleep 0.05
+	done
+}
+
+# The events outlive the module, as they may.
 flip_module()
 {
-	insmod /modules/victim.ko 2>/dev/null && rmmod victim
+	insmod /modules/victim.ko 2>/dev/null || return
+	put $TRACING/kprobe_events 'p:stress/plain victim:victim_plain'
+	put $TRACING/kprobe_events 'r:stress/traced victim:victim_traced'
+	put $TRACING/events/stress/enable 1
+	sleep 0.05
+	remove_module victim
+	put $TRACING/events/stress/enable 0
+	put $TRACING/kprobe_events '-:stress/plain'
+	put $TRACING/kprobe_events '-:stress/traced'
 }
 
-# saved() - how often stress.ko has taken its copy of the text
+# Read while it changes.
+read_lists()
+{
+	cat $KPROBES/list $KPROBES/optimization $KPROBES/blacklist /proc/kallsyms >/dev/null
+}
+
+# Only the tasks that ask for it get their allocations refused.
+arm_failslab()
+{
+	put $FAILSLAB/ignore-gfp-wait N
+	put $FAILSLAB/verbose 0
+}
+
+# again_and_again(command...) - in the background, while $GO is there
+again_and_again()
+{
+	while [ -e $GO ]; do
+		"$@"
+		sleep 0.1
+	done &
+}
+
+# result(name, why) - a line of result: what went wrong, or nothing
+result()
+{
+	if [ -z "$2" ]; then
+		echo "ok $ROUND.$1"
+	else
+		echo "not ok $ROUND.$1 - $2"
+	fi
+}
+
+# verdicts() - what stress.ko said since the round began
+verdicts()
+{
+	dmesg | sed "1,/stress: round $ROUND /d" >/tmp/said
+	sed -n "s/.*stress: CASE \([a-z]*\) ok\$/ok $ROUND.\1/p
+		s/.*stress: CASE \([a-z]*\) FAIL \(.*\)/not ok $ROUND.\1 - \2/p" /tmp/said
+	grep -q 'CASE text' /tmp/said || result verdicts "stress.ko said none"
+	sed -n 's/.*stress: /# /p' /tmp/said
+}
+
+# One page of each kind is kept for the next probe.
+slots_left()
+{
+	grep -oE 'kprobe_(opt)?insn_page' /proc/kallsyms | sort | uniq -c | awk '$1 > 1 { print $1, $2 }'
+}
+
+# saved() - whether stress.ko has taken its copy of the text
 saved()
 {
-	dmesg | grep -c 'stress: text saved'
+	dmesg | sed "1,/stress: round $ROUND /d" | grep -q 'stress: text saved'
 }
 
-# wait_saved(count) - until there is one more, up to 10 s: nothing may flip before
+# wait_saved() - nothing may change text before; up to 20 s
 wait_saved()
 {
-	tries=100
-	while [ "$(saved)" -le "$1" ] && [ $tries -gt 0 ]; do
+	tries=200
+	until saved || [ $tries = 0 ]; do
 		tries=$((tries - 1))
 		sleep 0.1
 	done
 }
 
-# beside(pid, commands...) - one after the other until the process ends
-beside()
-{
-	pid=$1
-	shift
-	while kill -0 "$pid" 2>/dev/null; do
-		for command; do
-			$command
-		done
-		sleep 0.1
-	done
-}
-
-# round(strict, commands...)
+# round(name, strict, commands...) - each command in a loop of its own
 round()
 {
-	strict=$1
-	shift
-	before=$(saved)
+	ROUND=$1
+	strict=$2
+	shift 2
+	echo "stress: round $ROUND begins" >/dev/kmsg
 	insmod /modules/stress.ko "seed=$SEED" "seconds=$SECONDS_EACH" "strict=$strict" &
 	child=$!
-	wait_saved "$before"
-	beside $child "$@"
-	wait $child || return 1
-	rmmod stress || return 1
-	if grep -q . /sys/kernel/debug/kprobes/list; then
-		echo "probes are left:"
-		cat /sys/kernel/debug/kprobes/list
-		return 1
-	fi
-	dmesg | grep -o 'CASE stress .*' | tail -n 1 | grep -q ' ok$'
+	wait_saved
+	: >$GO
+	for command; do
+		# shellcheck disable=SC2086 # words wanted
+		again_and_again $command
+	done
+	wait $child || result insmod "status $?"
+	rm $GO
+	wait
+	rmmod stress || result rmmod "status $?"
+	verdicts
+	result list "$(cat $KPROBES/list)"
+	result slots "$(slots_left)"
+}
+
+# Twice: what is found the first time may be on its way.
+find_leaks()
+{
+	[ -w $KMEMLEAK ] || return
+	ROUND=end
+	for _ in 1 2; do
+		sleep 6
+		put $KMEMLEAK scan
+	done
+	result kmemleak "$(grep -c '^unreferenced' $KMEMLEAK | grep -v '^0$')"
+	cat $KMEMLEAK
 }
 
 # Text that changes with the first use of a thing, and only then.
@@ -107,14 +180,17 @@ warm_up()
 {
 	flip_tracer
 	flip_module
-	flip_cpu 1
-	flip_cpu 2
+	flip_sysctl
+	for cpu in 1 2 3; do
+		flip_cpu $cpu
+	done
 }
 
-echo "seed $SEED"
+put /proc/sys/kernel/hung_task_timeout_secs 60
 warm_up
-failed=0
-round 1 flip_sysctl flip_tracer flip_module 'flip_cpu 1' 'flip_cpu 2' || failed=1
-round 0 flip_sysctl flip_switch flip_tracer flip_module 'flip_cpu 1' || failed=1
-dmesg | grep 'stress: '
-exit $failed
+put $KMEMLEAK clear
+arm_failslab
+round counted 1 flip_sysctl flip_tracer flip_module read_lists 'flip_cpu 1' 'flip_cpu 2'
+round switched 0 flip_sysctl flip_switch flip_tracer flip_module 'flip_cpu 1' 'flip_cpu 3'
+find_leaks
+exit 0

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Callers run probed functions and check what they return, while churners
- * register, unregister, enable and disable probes all over them, a static key
- * in them flips, and user space (guest.sh) does the rest. On each function one
- * probe stays from the first call to the last: its hits and misses must add up
- * to the calls. In the end kernel text must be what it was.
+ * register, unregister, enable and disable probes all over them, some of it
+ * with a failing allocation, a static key in them flips, a visitor calls into a
+ * module that comes and goes, and user space (guest.sh) does the rest. On each
+ * function one probe stays from the first call to the last: its hits and misses
+ * must add up to the calls. In the end kernel text must be what it was.
  *
  * insmod returns when the time is up. rmmod, by when user space has stopped
- * changing text, compares and prints "CASE stress ok" or FAIL.
+ * changing text, compares and prints one line an invariant: "CASE name ok" or
+ * "CASE name FAIL why".
  */
 #define pr_fmt(fmt) "stress: " fmt
 
@@ -15,6 +17,8 @@
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/fprobe.h>
+#include <linux/hrtimer.h>
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
@@ -23,7 +27,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
+#include <linux/stacktrace.h>
 #include <linux/vmalloc.h>
 
 static unsigned int seed = 1;
@@ -38,19 +42,20 @@ static unsigned int callers = 4;
 module_param(callers, uint, 0);
 MODULE_PARM_DESC(callers, "threads that call");
 
-static unsigned int churners = 3;
+static unsigned int churners = 6;
 module_param(churners, uint, 0);
 MODULE_PARM_DESC(churners, "threads that register and unregister");
 
 static bool strict = true;
 module_param(strict, bool, 0);
-MODULE_PARM_DESC(strict, "hits and misses must add up: not when the global switch is flipped");
+MODULE_PARM_DESC(strict, "nothing but a miss takes a hit away: not so when the switch is flipped");
 
 #define MOST_THREADS	16
 #define PROBES		8	/* of a churner */
 #define MOST_PLACES	10	/* in a function */
 #define MOST_BYTES	48	/* in which they are looked for */
 #define BURST		128
+#define MOST_ALLOCATIONS 24	/* of one registration */
 
 /* --- Functions ------------------------------------------------------------------ */
 
@@ -176,6 +181,48 @@ static int caller(void *arg)
 	return 0;
 }
 
+/* --- Calls from interrupts ------------------------------------------------------------ */
+
+#define TIMER_NS	(300 * NSEC_PER_USEC)
+
+static struct hrtimer timers[MOST_THREADS];
+
+static void call_once(struct target *t)
+{
+	if (READ_ONCE(t->fn)(7) != 22)
+		atomic_long_inc(&wrong);
+	atomic_long_inc(&t->calls);
+}
+
+/* Amid whatever goes on: a hit during a handler's run is missed, and counted. */
+static enum hrtimer_restart interrupt(struct hrtimer *timer)
+{
+	call_once(&targets[0]);
+	call_once(&targets[1]);
+	hrtimer_forward_now(timer, ns_to_ktime(TIMER_NS));
+	return HRTIMER_RESTART;
+}
+
+static void timers_start(void)
+{
+	int i;
+
+	for (i = 0; i < callers; i++) {
+		hrtimer_init(&timers[i], CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+		timers[i].function = interrupt;
+		hrtimer_start(&timers[i], ns_to_ktime(TIMER_NS + i * NSEC_PER_USEC),
+			      HRTIMER_MODE_REL_HARD);
+	}
+}
+
+static void timers_stop(void)
+{
+	int i;
+
+	for (i = 0; i < callers; i++)
+		hrtimer_cancel(&timers[i]);
+}
+
 /* --- Probes that stay --------------------------------------------------------------- */
 
 static int steady_pre(struct kprobe *kp, struct pt_regs *regs)
@@ -212,6 +259,17 @@ static void steady_remove(void)
 	unregister_kprobes(kps, NR_TARGETS);
 }
 
+/* Whether the hits of a function, whose calls are known, are as they must be. */
+static bool adds_up(struct target *t, long calls)
+{
+	long hits = atomic_long_read(&t->steady.hits);
+	long seen = hits + t->steady.kp.nmissed;
+
+	pr_info("%s: %ld calls, %ld hits, %lu missed, %u places\n", t->name, calls, hits,
+		t->steady.kp.nmissed, t->nr_places);
+	return strict ? seen == calls : seen <= calls;
+}
+
 /* The calls of calling() are calls of what it calls. */
 static int steady_lost(void)
 {
@@ -219,32 +277,38 @@ static int steady_lost(void)
 	int i, lost = 0;
 
 	for (i = 0; i < NR_TARGETS; i++) {
-		struct target *t = &targets[i];
-		long calls = atomic_long_read(&t->calls) + (t->nested ? inner : 0);
-		long hits = atomic_long_read(&t->steady.hits);
+		long calls = atomic_long_read(&targets[i].calls);
 
-		pr_info("%s: %ld calls, %ld hits, %lu missed, %u places\n", t->name, calls,
-			hits, t->steady.kp.nmissed, t->nr_places);
-		if (hits + t->steady.kp.nmissed != calls)
-			lost++;
+		lost += !adds_up(&targets[i], calls + (targets[i].nested ? inner : 0));
 	}
 	return lost;
 }
 
 /* --- Churners ------------------------------------------------------------------------ */
 
+enum churned_kind { CHURN_PROBE, CHURN_RETURN, CHURN_FPROBE };
+
 struct churned {
 	struct kretprobe rp;		/* or only its kp */
-	bool is_ret;
+#ifdef CONFIG_FPROBE
+	struct fprobe fp;
+#endif
+	enum churned_kind kind;
 	bool there;
-	atomic_long_t hits;
 };
 
-static atomic_long_t operations, refused, churned_hits;
+static atomic_long_t operations, refused, denied, churned_hits;
 
+/* What handlers do: unwind, and hit another probe, which is a miss. */
 static int churned_pre(struct kprobe *kp, struct pt_regs *regs)
 {
-	atomic_long_inc(&churned_hits);
+	unsigned long trace[8];
+	long nth = atomic_long_inc_return(&churned_hits);
+
+	if (!(nth & 63))
+		stack_trace_save(trace, ARRAY_SIZE(trace), 0);
+	if (!(nth & 31))
+		call_once(&targets[0]);
 	return 0;
 }
 NOKPROBE_SYMBOL(churned_pre);
@@ -262,19 +326,77 @@ static int churned_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(churned_return);
 
+#ifdef CONFIG_FPROBE
+static int churned_entry(struct fprobe *fp, unsigned long entry, unsigned long ret,
+			 struct pt_regs *regs, void *data)
+{
+	atomic_long_inc(&churned_hits);
+	return 0;
+}
+
+static void churned_exit(struct fprobe *fp, unsigned long entry, unsigned long ret,
+			 struct pt_regs *regs, void *data)
+{
+	atomic_long_inc(&churned_hits);
+}
+
+static int fprobe_add(struct churned *c)
+{
+	unsigned long at = (unsigned long)traced;
+
+	c->fp = (struct fprobe){
+		.entry_handler = churned_entry,
+		.exit_handler = churned_exit,
+	};
+	return register_fprobe_ips(&c->fp, &at, 1);
+}
+
+static void fprobe_remove(struct churned *c)
+{
+	unregister_fprobe(&c->fp);
+}
+#else
+static int fprobe_add(struct churned *c)
+{
+	return -EOPNOTSUPP;
+}
+
+static void fprobe_remove(struct churned *c)
+{
+}
+#endif
+
+static enum churned_kind any_kind(u32 dice)
+{
+	switch (dice & 15) {
+	case 0:
+	case 1:
+		return CHURN_RETURN;
+	case 2:
+		return CHURN_FPROBE;
+	default:
+		return CHURN_PROBE;
+	}
+}
+
 static void churned_aim(struct churned *c, struct rnd_state *rnd)
 {
 	struct target *t = any_target(rnd);
 	u32 dice = prandom_u32_state(rnd);
 
 	memset(c, 0, sizeof(*c));
-	c->is_ret = !(dice & 7);
+	c->kind = any_kind(dice);
 	c->rp.kp.addr = (void *)t->fn;
 	c->rp.handler = churned_return;
-	c->rp.maxactive = MOST_THREADS;
-	if (c->is_ret)
+	c->rp.maxactive = dice & 0x1000 ? MOST_THREADS : 1;
+	if (c->kind != CHURN_PROBE)
 		return;
-	c->rp.kp.offset = t->places[(dice >> 8) % t->nr_places];
+	if (!(dice & 0xe000)) {
+		c->rp.kp.addr = NULL;
+		c->rp.kp.symbol_name = dice & 0x10000 ? "victim_plain" : "victim_traced";
+	} else {
+		c->rp.kp.offset = t->places[(dice >> 20) % t->nr_places];
+	}
 	c->rp.kp.pre_handler = churned_pre;
 	if (!(dice & 0x30))
 		c->rp.kp.post_handler = churned_post;
@@ -287,7 +409,12 @@ static void churned_add(struct churned *c, struct rnd_state *rnd)
 	int ret;
 
 	churned_aim(c, rnd);
-	ret = c->is_ret ? register_kretprobe(&c->rp) : register_kprobe(&c->rp.kp);
+	if (c->kind == CHURN_FPROBE)
+		ret = fprobe_add(c);
+	else if (c->kind == CHURN_RETURN)
+		ret = register_kretprobe(&c->rp);
+	else
+		ret = register_kprobe(&c->rp.kp);
 	c->there = !ret;
 	if (ret)
 		atomic_long_inc(&refused);
@@ -297,25 +424,50 @@ static void churned_remove(struct churned *c)
 {
 	if (!c->there)
 		return;
-	if (c->is_ret)
+	if (c->kind == CHURN_FPROBE)
+		fprobe_remove(c);
+	else if (c->kind == CHURN_RETURN)
 		unregister_kretprobe(&c->rp);
 	else
 		unregister_kprobe(&c->rp.kp);
 	c->there = false;
 }
 
+static void churned_switch(struct churned *c, bool on)
+{
+	if (c->kind == CHURN_FPROBE)
+		return;
+	if (on)
+		enable_kprobe(&c->rp.kp);
+	else
+		disable_kprobe(&c->rp.kp);
+}
+
+/* Make the nth allocation of this task fail, where the kernel can do that. */
+static void deny_nth(unsigned int nth)
+{
+#ifdef CONFIG_FAILSLAB
+	if (!nth && !current->fail_nth)
+		atomic_long_inc(&denied);
+	current->fail_nth = nth;
+#endif
+}
+
 static void churn_once(struct churned *c, struct rnd_state *rnd)
 {
 	u32 dice = prandom_u32_state(rnd);
+	bool deny = !c->there && !(dice & 0x30);
 
+	if (deny)
+		deny_nth(1 + (dice >> 8) % MOST_ALLOCATIONS);
 	if (!c->there)
 		churned_add(c, rnd);
 	else if (dice & 1)
 		churned_remove(c);
-	else if (dice & 2)
-		disable_kprobe(&c->rp.kp);
 	else
-		enable_kprobe(&c->rp.kp);
+		churned_switch(c, dice & 2);
+	if (deny)
+		deny_nth(0);
 	atomic_long_inc(&operations);
 }
 
@@ -338,6 +490,36 @@ static int churner(void *arg)
 	return 0;
 }
 
+/* --- The module that comes and goes ----------------------------------------------------- */
+
+static atomic_long_t visits;
+
+/* While it is held it cannot go, so not for long. */
+static void visit(const char *symbol, int adds)
+{
+	int (*fn)(int x) = (void *)__symbol_get(symbol);
+	int i;
+
+	if (!fn)
+		return;
+	for (i = 0; i < BURST; i++) {
+		if (fn(i) != i + adds)
+			atomic_long_inc(&wrong);
+	}
+	atomic_long_inc(&visits);
+	__symbol_put(symbol);
+}
+
+static int visitor(void *arg)
+{
+	while (!kthread_should_stop()) {
+		visit("victim_plain", 51);
+		visit("victim_traced", 52);
+		usleep_range(1000, 5000);
+	}
+	return 0;
+}
+
 /* --- The static key ------------------------------------------------------------------- */
 
 static int key_flipper(void *arg)
@@ -356,6 +538,7 @@ static int key_flipper(void *arg)
 static unsigned long (*lookup)(const char *name);
 static u8 *text_start, *text_copy;
 static size_t text_size;
+static unsigned int *sites_alive;
 
 static void *address_of(const char *symbol)
 {
@@ -374,6 +557,7 @@ static int text_save(void)
 		return -ENOENT;
 	text_start = (u8 *)lookup("_stext");
 	text_size = (u8 *)lookup("_etext") - text_start;
+	sites_alive = (unsigned int *)lookup("nr_alive");
 	text_copy = vmalloc(text_size);
 	if (!text_copy)
 		return -ENOMEM;
@@ -419,7 +603,7 @@ static void find_places(struct target *t)
 	}
 }
 
-static struct task_struct *threads[2 * MOST_THREADS + 1];
+static struct task_struct *threads[2 * MOST_THREADS + 2];
 static unsigned int nr_threads;
 
 static int start(int (*fn)(void *arg), unsigned int n, const char *name)
@@ -459,25 +643,49 @@ static int run(void)
 	if (!ret)
 		ret = start(key_flipper, 1, "key");
 	if (!ret)
+		ret = start(visitor, 1, "visitor");
+	if (!ret) {
+		timers_start();
 		msleep(seconds * 1000);
+		timers_stop();
+	}
 	stop_all();
 	steady_remove();
 	return ret;
 }
 
-static void verdict(void)
+/* Detours, slots and sites are freed a grace period after the last unregister. */
+static unsigned int sites_left(void)
 {
-	int lost = steady_lost(), changed = text_changed();
-	long bad = atomic_long_read(&wrong);
+	int tries = 100;
 
-	pr_info("%ld operations, %ld refused, %ld hits of what they registered\n",
-		atomic_long_read(&operations), atomic_long_read(&refused),
-		atomic_long_read(&churned_hits));
-	if (!bad && !changed && (!strict || !lost))
-		pr_info("CASE stress ok\n");
+	while (sites_alive && READ_ONCE(*sites_alive) && tries--)
+		msleep(100);
+	return sites_alive ? READ_ONCE(*sites_alive) : 0;
+}
+
+static void verdict(const char *invariant, long bad, const char *what)
+{
+	if (bad)
+		pr_info("CASE %s FAIL %ld %s\n", invariant, bad, what);
 	else
-		pr_info("CASE stress FAIL %ld wrong results, %d functions with lost hits, %d bytes of text changed\n",
-			bad, lost, changed);
+		pr_info("CASE %s ok\n", invariant);
+}
+
+static void verdicts(void)
+{
+	unsigned int left = sites_left();
+
+	pr_info("%ld operations, %ld refused, %ld allocations denied, %ld visits\n",
+		atomic_long_read(&operations), atomic_long_read(&refused),
+		atomic_long_read(&denied), atomic_long_read(&visits));
+	pr_info("%ld hits of the churned\n", atomic_long_read(&churned_hits));
+	verdict("results", atomic_long_read(&wrong), "wrong results");
+	verdict("hits", steady_lost(), "functions with lost hits");
+	verdict("churn", !atomic_long_read(&churned_hits), "nothing hit what was churned");
+	verdict("text", text_changed(), "bytes of text changed");
+	if (sites_alive)
+		verdict("sites", left, "sites never freed");
 }
 
 static int __init stress_init(void)
@@ -501,9 +709,7 @@ static int __init stress_init(void)
 
 static void __exit stress_exit(void)
 {
-	/* A jump that is still there after unregistering is taken back soon. */
-	msleep(500);
-	verdict();
+	verdicts();
 	vfree(text_copy);
 }
 
