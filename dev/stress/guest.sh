@@ -7,6 +7,8 @@
 # can do. Two rounds: in the first hits must add up, in the second the debugfs
 # switch is flipped as well. One line of result an invariant and round.
 
+# shellcheck disable=SC2086,SC2317 # words wanted; commands called by name
+
 # shellcheck source=/dev/null
 . /settings
 SYSCTL=/proc/sys/debug/kprobes-optimization
@@ -150,7 +152,6 @@ round()
 	wait_saved
 	: >$GO
 	for command; do
-		# shellcheck disable=SC2086 # words wanted
 		again_and_again $command
 	done
 	wait $child || result insmod "status $?"
