@@ -2,7 +2,7 @@
 # kprobes for Linux 6.12, x86: the driver. Each target is a script in dev/.
 
 .DEFAULT_GOAL := help
-.PHONY: help run tree test test-all kunit selftest stress check clean
+.PHONY: help run tree test test-all kunit selftest stress bench sample check clean
 
 help:      ## this list
 	@sed -n 's/^\([a-z-]*\): *\(.*[^#]\)\{0,1\}## \(.*\)/  make \1\t\3/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -25,6 +25,12 @@ selftest:  ## the kernel's ftrace selftests about kprobes
 
 stress:    ## everything at once, two minutes; DURATION=seconds, SEED=number
 	@dev/stress/run
+
+bench:     ## speed and scale beside the tree's own kprobes; under 30 minutes
+	@dev/bench/run
+
+sample:    ## what becomes of 20,000 random probes, beside the tree's own kprobes
+	@dev/bench/sample
 
 check:     ## checkpatch, sparse, W=1, kernel-doc, shellcheck, spelling
 	@dev/check
