@@ -245,8 +245,8 @@ static void test_steady(struct kunit *test)
 				crew->calls);
 }
 
-/* Beside it, one with a post_handler comes and goes: jump to trap and back. */
-static void test_steady_beside_another(struct kunit *test)
+/* One probe stays while another comes and goes. */
+static void steady_beside(struct kunit *test, kprobe_post_handler_t post)
 {
 	const struct hits_kind *kind = test->param_value;
 	struct counter *c = counter_new(test, kind->target);
@@ -258,7 +258,7 @@ static void test_steady_beside_another(struct kunit *test)
 	crew = crew_hire(test, kind->target);
 	for (i = 0; i < ROUNDS; i++) {
 		counter_renew(guest, kind->target);
-		guest->kp.post_handler = count_post;
+		guest->kp.post_handler = post;
 		fixture_register(test, &guest->kp);
 		crew_progress(test, crew);
 		fixture_release(test, &guest->kp);
@@ -266,8 +266,44 @@ static void test_steady_beside_another(struct kunit *test)
 	}
 	crew_settle(test, crew);
 	expect_all_counted(test, c, crew);
-	KUNIT_EXPECT_GT(test, atomic_long_read(&guest->post), 0);
+	KUNIT_EXPECT_GT(test, atomic_long_read(&guest->pre), 0);
 	KUNIT_EXPECT_LE(test, atomic_long_read(&guest->pre), crew->calls);
+	if (post)
+		KUNIT_EXPECT_GT(test, atomic_long_read(&guest->post), 0);
+}
+
+/* From jump to trap and back. */
+static void test_steady_beside_another(struct kunit *test)
+{
+	steady_beside(test, count_post);
+}
+
+/* The jump stays, and has one user or two. */
+static void test_steady_beside_user(struct kunit *test)
+{
+	steady_beside(test, NULL);
+}
+
+/* What preempts a task at the end of a hit must not lead back into a hit. */
+static void test_resched_is_probed(struct kunit *test)
+{
+	struct counter *c = counter_new(test, hits_jump_target);
+	struct counter *resched = counter_new(test, NULL);
+	struct crew *crew;
+	int i;
+
+	resched->kp.symbol_name = "preempt_schedule_notrace";
+	if (register_kprobe(&resched->kp))
+		kunit_skip(test, "this kernel is not preemptible");
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fixture_unregister,
+							&resched->kp), 0);
+	fixture_register(test, &c->kp);
+	wait_for_kprobe_optimizer();
+	crew = crew_hire(test, hits_jump_target);
+	for (i = 0; i < ROUNDS; i++)
+		crew_progress(test, crew);
+	crew_settle(test, crew);
+	expect_all_counted(test, c, crew);
 }
 
 /* The only probe comes and goes under its callers. */
@@ -461,6 +497,9 @@ static struct kunit_case hits_cases[] = {
 			      { .speed = KUNIT_SPEED_SLOW }),
 	KUNIT_CASE_PARAM_ATTR(test_steady_beside_another, hits_kind_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
+	KUNIT_CASE_PARAM_ATTR(test_steady_beside_user, hits_kind_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
+	KUNIT_CASE_SLOW(test_resched_is_probed),
 	KUNIT_CASE_SLOW(test_race_for_one_struct),
 #ifdef CONFIG_KRETPROBES
 	KUNIT_CASE(test_unregister_refused_return_probe),

@@ -633,6 +633,28 @@ static void redirect(struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(redirect);
 
+/**
+ * kprobe_detour_resched() - preemption is on again, and somebody waits for it
+ *
+ * This ends in preempt_schedule(), which cannot be probed.  What
+ * preempt_enable_notrace() ends in can be, and would lead back here before it has
+ * turned preemption off.
+ *
+ * Context: the probed code's own.
+ */
+__visible void kprobe_detour_resched(void)
+{
+	preempt_check_resched();
+}
+NOKPROBE_SYMBOL(kprobe_detour_resched);
+
+/* Undo what the body has done to the preemption count. */
+static nokprobe_inline void detour_preempt_enable(void)
+{
+	preempt_enable_no_resched_notrace();
+	preempt_check_resched();
+}
+
 /* For the handlers of a site.  Its detour has turned preemption off. */
 static int detour_hit(struct optimized_kprobe *op, struct pt_regs *regs)
 {
@@ -665,7 +687,7 @@ __visible int kprobe_detour_hit(struct optimized_kprobe *op,
 {
 	int ret = detour_hit(op, regs);
 
-	preempt_enable_notrace();
+	detour_preempt_enable();
 	return ret;
 }
 NOKPROBE_SYMBOL(kprobe_detour_hit);
@@ -690,19 +712,7 @@ __visible int kprobe_detour_changed(struct optimized_kprobe *op,
 	ret = ret && regs->ip != ip;
 	if (ret)
 		redirect(regs);
-	preempt_enable_notrace();
+	detour_preempt_enable();
 	return ret;
 }
 NOKPROBE_SYMBOL(kprobe_detour_changed);
-
-/**
- * kprobe_detour_resched() - preemption is on again, and somebody waits for it
- *
- * Context: the probed code's own.
- */
-__visible void kprobe_detour_resched(void)
-{
-	preempt_disable_notrace();
-	preempt_enable_notrace();
-}
-NOKPROBE_SYMBOL(kprobe_detour_resched);
