@@ -2,7 +2,7 @@
 # kprobes for Linux 6.12, x86: the driver. Each target is a script in dev/.
 
 .DEFAULT_GOAL := help
-.PHONY: help run tree test test-all kunit selftest stress bench sample check clean
+.PHONY: help run tree test test-all kunit selftest stress bench sample check patches clean
 
 help:      ## this list
 	@sed -n 's/^\([a-z-]*\): *\(.*[^#]\)\{0,1\}## \(.*\)/  make \1\t\3/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -32,8 +32,12 @@ bench:     ## speed and scale beside the tree's own kprobes; under 30 minutes
 sample:    ## what becomes of 20,000 random probes, beside the tree's own kprobes
 	@dev/bench/sample
 
-check:     ## checkpatch, sparse, W=1, kernel-doc, shellcheck, spelling
+check:     ## what a reviewer would run: checkpatch, sparse, W=1, the page, the series, ...
 	@dev/check
+
+patches:   ## build/patches: the series for git am, with a cover letter
+	@dev/packages
+	@dev/patches
 
 clean:     ## remove what was built, keep the unpacked trees
 	@dev/clean
