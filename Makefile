@@ -17,6 +17,9 @@ tree:      ## build/tree: the complete source tree; build/base: the pristine one
 test:      ## all suites that CI runs; ends with "N passed, N failed"
 	@dev/test
 
+test-all:  ## the same, and every flavour of the kernel: hours
+	@dev/test-all
+
 kunit:     ## the KUnit suites alone
 	@dev/test kunit
 
