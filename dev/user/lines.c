@@ -36,23 +36,24 @@ static const char * const kinds[] = {
 };
 
 static const char * const names[] = {
-	"a", "b", "c", "1", "a-b", "", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-	"$x", "a.b", "/", ":",
+	"a", "b", "c", "1", "a-b", "", "$x", "a.b", "/", ":",
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 };
 
 static const char * const places[] = {
 	"vfs_read", "vfs_read+4", "vfs_read+1", "vfs_read+5", "vfs_read+99999", "vfs_read%return",
 	"vfs_read+0x10%return", "schedule", "exc_int3", "no_such_function", "0", "0x1000", "-1",
-	"0xffffffff81000000", "0xffffffffffffffff", "vfs_read-1", "+5", "nomod:vfs_read", ":vfs_read",
-	"vfs_read+", "_etext", "jiffies", "vfs_*", "",
+	"0xffffffff81000000", "0xffffffffffffffff", "vfs_read-1", "+5", "nomod:vfs_read",
+	":vfs_read", "vfs_read+", "_etext", "jiffies", "vfs_*", "",
 };
 
 static const char * const args[] = {
-	"$retval", "$stack", "$stack0", "$stack999", "$arg1", "$arg99", "$arg*", "$comm", "$foo", "%ax",
-	"%di", "%nothing", "@0", "@jiffies", "@jiffies+8", "@", "+0(%di)", "-8(%sp)", "+0(+0(+0(%di)))",
-	"+u0(%di)", "+0(", "+0)", "x=%di", "x=%di:u8", "x=%di:u128", "x=%di:string", "x=%di:x8[4]",
-	"x=%di:b4@4/32", "x=%di:ustring[3]", "x=", "=x", "x=\\1", "x=\\\"text\"", "x=%di:symbol",
-	"1=%di", "x=%di:", "x=+0($arg1):string", "x=%di x=%di", "\\", "\"", "x=$stack:x64[65]",
+	"$retval", "$stack", "$stack0", "$stack999", "$arg1", "$arg99", "$arg*", "$comm", "$foo",
+	"%ax", "%di", "%nothing", "@0", "@jiffies", "@jiffies+8", "@", "+0(%di)", "-8(%sp)",
+	"+0(+0(+0(%di)))", "+u0(%di)", "+0(", "+0)", "x=%di", "x=%di:u8", "x=%di:u128",
+	"x=%di:string", "x=%di:x8[4]", "x=%di:b4@4/32", "x=%di:ustring[3]", "x=", "=x", "x=\\1",
+	"x=\\\"text\"", "x=%di:symbol", "1=%di", "x=%di:", "x=+0($arg1):string", "x=%di x=%di",
+	"\\", "\"", "x=$stack:x64[65]",
 };
 
 static void add(char *line, const char *text)
@@ -79,7 +80,7 @@ static void changed(char *line)
 {
 	int n;
 
-	strcpy(line, "p:k/a vfs_read+0 x=+8(%di):u64 y=$stack0:x8[4]");
+	add(line, "p:k/a vfs_read+0 x=+8(%di):u64 y=$stack0:x8[4]");
 	for (n = 1 + any(4); n; n--)
 		line[any(strlen(line))] = 1 + any(255);
 }
@@ -162,7 +163,8 @@ static int remove_all(void)
 
 int main(int argc, char **argv)
 {
-	unsigned int count = argc > 2 ? atoi(argv[2]) : 1000, i, taken = 0, odd = 0, stuck = 0;
+	unsigned int count = argc > 2 ? atoi(argv[2]) : 1000;
+	unsigned int i, taken = 0, odd = 0, stuck = 0;
 	char line[LONGEST + 2];
 	int error, good;
 
@@ -180,7 +182,8 @@ int main(int argc, char **argv)
 	printf("# %u lines, %u taken\n", count, taken);
 	result("lines.errnos", !odd, "%u lines with another errno", odd);
 	result("lines.some-taken", taken > count / 100 && taken < count, "%u of %u", taken, count);
-	result("lines.removed", !stuck && is_empty(EVENTS) && is_empty(LIST), "%u not removed", stuck);
+	result("lines.removed", !stuck && is_empty(EVENTS) && is_empty(LIST), "%u not removed",
+	       stuck);
 	good = write_line("p:k/a vfs_read x=%di:x64\n", O_APPEND);
 	result("lines.good-line-afterwards", !good && !remove_all() && is_empty(EVENTS), "%s",
 	       strerror(good));
