@@ -18,6 +18,9 @@
 /* How long before what is measured the hold begins. */
 #define LEAD_MS	300
 
+/* Time for what an unregistered probe leaves to be done. */
+#define CALM_MS	500
+
 static DEFINE_STATIC_KEY_FALSE(waits_key);
 
 void waits_target(void);
@@ -76,11 +79,20 @@ static void tell(const char *what, s64 us)
 	bench_result(key, us);
 }
 
+static int timed(const char *what, int (*op)(void))
+{
+	ktime_t start = ktime_get();
+	int err = op();
+
+	tell(what, ktime_us_delta(ktime_get(), start));
+	return err;
+}
+
 /* Run @op while the grace period is held up and a probe waits for it. */
 static int held(const char *what, int (*op)(void))
 {
 	struct task_struct *holder;
-	ktime_t start;
+	ktime_t start = ktime_get();
 	int err;
 
 	holder = kthread_create(hold, NULL, "holder");
@@ -94,23 +106,12 @@ static int held(const char *what, int (*op)(void))
 	if (!err) {
 		/* Let the optimizer begin to wait. */
 		msleep(LEAD_MS * 2 / 3);
-		start = ktime_get();
-		err = op();
-		tell(what, ktime_us_delta(ktime_get(), start));
-		if (bench_byte(queued.addr) == JUMP_OPCODE)
-			pr_info("waits: %s ended when the grace period had\n", what);
+		/* If that took long already, there is nothing left to wait for. */
+		err = ktime_ms_delta(ktime_get(), start) > 2 * LEAD_MS ?
+			-EAGAIN : timed(what, op);
 		unregister_kprobe(&queued);
 	}
 	kthread_stop(holder);
-	return err;
-}
-
-static int idle(const char *what, int (*op)(void))
-{
-	ktime_t start = ktime_get();
-	int err = op();
-
-	tell(what, ktime_us_delta(ktime_get(), start));
 	return err;
 }
 
@@ -119,8 +120,8 @@ static int measure(const char *what, int (*op)(void), long ms)
 	int err;
 
 	hold_ms = ms;
-	err = ms ? held(what, op) : idle(what, op);
-	msleep(500);
+	err = ms ? held(what, op) : timed(what, op);
+	msleep(CALM_MS);
 	return err;
 }
 
@@ -154,6 +155,7 @@ static int step_register(long ms)
 	err = measure("register", register_other, ms);
 	if (!err)
 		unregister_kprobe(&other);
+	msleep(CALM_MS);
 	return err;
 }
 
@@ -165,7 +167,7 @@ static int step_unregister(long ms)
 	err = register_kprobe(&other);
 	if (err)
 		return err;
-	msleep(500);
+	msleep(CALM_MS);
 	return measure("unregister", unregister_other, ms);
 }
 
@@ -196,7 +198,7 @@ static int step_warm(long unused)
 		return err;
 	err = bench_wait_byte(queued.addr, JUMP_OPCODE);
 	unregister_kprobe(&queued);
-	msleep(500);
+	msleep(CALM_MS);
 	return err;
 }
 
