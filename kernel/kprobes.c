@@ -95,8 +95,8 @@ LIST_HEAD(kprobe_gone_sites);
 /*
  * The table
  *
- * Open addressing with linear probing, at most half full, so that a lookup
- * costs the same with one site and with a hundred thousand.  Writers hold
+ * Open addressing with linear probing, at most three quarters full, so that a
+ * lookup costs the same with one site and with a hundred thousand.  Writers hold
  * kprobe_mutex; readers are under RCU.  A site that leaves makes room for a
  * tombstone, so that chains of others which lead over it stay whole; the next
  * site that comes along takes its place, and all vanish when the table is made
@@ -104,7 +104,8 @@ LIST_HEAD(kprobe_gone_sites);
  */
 struct site_table {
 	struct rcu_head rcu;
-	unsigned int bits;
+	unsigned int mask;		/* a power of two, less one */
+	u8 shift;			/* leaves so many bits of a hash */
 	unsigned int used;		/* sites and tombstones */
 	struct kprobe_site *slot[];
 };
@@ -119,15 +120,23 @@ static struct kprobe_site tombstone = {
 	.op.kp.addr = (kprobe_opcode_t *)-1L,
 };
 
-static unsigned int slot_after(const struct site_table *table, unsigned int i)
+/* As hash_ptr(), but that the number of bits is no constant. */
+static nokprobe_inline unsigned int slot_first(const struct site_table *table,
+					       void *addr)
 {
-	return (i + 1) & ((1U << table->bits) - 1);
+	return ((unsigned long)addr * GOLDEN_RATIO_PRIME) >> table->shift;
+}
+
+static nokprobe_inline unsigned int slot_after(const struct site_table *table,
+					       unsigned int i)
+{
+	return (i + 1) & table->mask;
 }
 
 /* The place of a site that is in the table. */
 static unsigned int slot_of(const struct site_table *table, void *addr)
 {
-	unsigned int i = hash_ptr(addr, table->bits);
+	unsigned int i = slot_first(table, addr);
 
 	while (table->slot[i]->op.kp.addr != addr)
 		i = slot_after(table, i);
@@ -137,7 +146,7 @@ static unsigned int slot_of(const struct site_table *table, void *addr)
 /* The first place where a site that is not in the table can go. */
 static unsigned int slot_for(const struct site_table *table, void *addr)
 {
-	unsigned int i = hash_ptr(addr, table->bits);
+	unsigned int i = slot_first(table, addr);
 
 	while (table->slot[i] && table->slot[i] != &tombstone)
 		i = slot_after(table, i);
@@ -152,20 +161,19 @@ static unsigned int slot_for(const struct site_table *table, void *addr)
  * Return: the site's struct kprobe, valid until preemption is enabled or the
  * mutex released; NULL if the address is not probed.
  */
-struct kprobe *get_kprobe(void *addr)
+notrace struct kprobe *get_kprobe(void *addr)
 {
 	struct site_table *table = rcu_dereference_raw(site_table);
 	struct kprobe_site *site;
-	unsigned int mask, i;
+	unsigned int i;
 
 	if (unlikely(!table))
 		return NULL;
-	mask = (1U << table->bits) - 1;
-	i = hash_ptr(addr, table->bits);
+	i = slot_first(table, addr);
 	while ((site = READ_ONCE(table->slot[i]))) {
-		if (site->op.kp.addr == addr)
+		if (likely(site->op.kp.addr == addr))
 			return &site->op.kp;
-		i = (i + 1) & mask;
+		i = slot_after(table, i);
 	}
 	return NULL;
 }
@@ -177,19 +185,20 @@ static struct site_table *site_table_write(void)
 					 lockdep_is_held(&kprobe_mutex));
 }
 
-/* Make a table with room for one more and twice the sites there are. */
+/* Make a table that is two thirds full at most when one more has come. */
 static int site_table_renew(void)
 {
 	struct site_table *old = site_table_write(), *new;
 	unsigned int bits = SITE_TABLE_MIN_BITS, i;
 
-	while ((1U << bits) < 4 * (nr_sites + 1))
+	while (2 * (1U << bits) < 3 * (nr_sites + 1))
 		bits++;
 	new = kvzalloc(struct_size(new, slot, 1UL << bits), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
-	new->bits = bits;
-	for (i = 0; old && i < (1U << old->bits); i++) {
+	new->mask = (1U << bits) - 1;
+	new->shift = BITS_PER_LONG - bits;
+	for (i = 0; old && i <= old->mask; i++) {
 		struct kprobe_site *site = old->slot[i];
 
 		if (site && site != &tombstone)
@@ -209,7 +218,7 @@ static int site_hash(struct kprobe_site *site)
 	unsigned int i;
 	int err;
 
-	if (!table || 2 * (table->used + 1) > (1U << table->bits)) {
+	if (!table || 4 * table->used > 3 * table->mask) {
 		err = site_table_renew();
 		if (err)
 			return err;
@@ -258,7 +267,7 @@ struct kprobe_site *kprobe_site_next(unsigned int *pos)
 {
 	struct site_table *table = site_table_write();
 
-	while (table && *pos < (1U << table->bits)) {
+	while (table && *pos <= table->mask) {
 		struct kprobe_site *site = table->slot[(*pos)++];
 
 		if (site && site != &tombstone)
@@ -289,18 +298,8 @@ static nokprobe_inline bool user_wants_hit(struct kprobe *user)
 	return user->pre_handler && likely(!kprobe_disabled(user));
 }
 
-/**
- * kprobe_site_pre_handler() - call the pre_handlers of a site
- * @p:		the site, as get_kprobe() returns it
- * @regs:	the registers at the probed instruction
- *
- * The first user that takes over ends the round.
- *
- * Context: trap or ftrace callback, preemption off.
- * Return: 1 if execution is to go on where @regs says, 0 if with the probed
- * instruction.
- */
-int kprobe_site_pre_handler(struct kprobe *p, struct pt_regs *regs)
+/* All of them, until one takes over. */
+static notrace noinline int call_users(struct kprobe *p, struct pt_regs *regs)
 {
 	struct kprobe *user;
 
@@ -309,6 +308,30 @@ int kprobe_site_pre_handler(struct kprobe *p, struct pt_regs *regs)
 			return 1;
 	}
 	return 0;
+}
+NOKPROBE_SYMBOL(call_users);
+
+/**
+ * kprobe_site_pre_handler() - call the pre_handlers of a site
+ * @p:		the site, as get_kprobe() returns it
+ * @regs:	the registers at the probed instruction
+ *
+ * The first user that takes over ends the round.
+ *
+ * Context: trap or ftrace callback, preemption off.
+ * Return: other than 0 if execution is to go on where @regs says, 0 if with the
+ * probed instruction.
+ */
+notrace int kprobe_site_pre_handler(struct kprobe *p, struct pt_regs *regs)
+{
+	struct list_head *first = READ_ONCE(p->list.next);
+	struct kprobe *user;
+
+	/* Nearly always there is one. */
+	if (unlikely(first == &p->list || READ_ONCE(first->next) != &p->list))
+		return call_users(p, regs);
+	user = list_entry(first, struct kprobe, list);
+	return user_wants_hit(user) ? user->pre_handler(user, regs) : 0;
 }
 NOKPROBE_SYMBOL(kprobe_site_pre_handler);
 

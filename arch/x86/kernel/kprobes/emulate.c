@@ -78,35 +78,17 @@ unreadable:
 /* SDM volume 2, appendix B, "Condition Test (tttn) Field". */
 static __always_inline bool condition_holds(unsigned long flags, u8 cond)
 {
-	bool sign_differs = !(flags & X86_EFLAGS_SF) != !(flags & X86_EFLAGS_OF);
-	bool holds;
+	/* By condition code, less its lowest bit, which negates. */
+	static const u16 any_of[8] = {
+		X86_EFLAGS_OF, X86_EFLAGS_CF, X86_EFLAGS_ZF,
+		X86_EFLAGS_CF | X86_EFLAGS_ZF, X86_EFLAGS_SF, X86_EFLAGS_PF,
+		0, X86_EFLAGS_ZF,
+	};
+	bool holds = flags & any_of[cond >> 1];
 
-	switch (cond >> 1) {
-	case 0:
-		holds = flags & X86_EFLAGS_OF;
-		break;
-	case 1:
-		holds = flags & X86_EFLAGS_CF;
-		break;
-	case 2:
-		holds = flags & X86_EFLAGS_ZF;
-		break;
-	case 3:
-		holds = flags & (X86_EFLAGS_CF | X86_EFLAGS_ZF);
-		break;
-	case 4:
-		holds = flags & X86_EFLAGS_SF;
-		break;
-	case 5:
-		holds = flags & X86_EFLAGS_PF;
-		break;
-	case 6:
-		holds = sign_differs;
-		break;
-	default:
-		holds = sign_differs || (flags & X86_EFLAGS_ZF);
-		break;
-	}
+	/* The last two hold also if the sign is not that of the true result. */
+	if (cond >= 12)
+		holds |= !(flags & X86_EFLAGS_SF) != !(flags & X86_EFLAGS_OF);
 	return holds != (cond & 1);
 }
 

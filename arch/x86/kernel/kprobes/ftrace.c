@@ -16,6 +16,7 @@ static void call_post_handler(struct kprobe *p, struct pt_regs *regs)
 	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_SSDONE;
 	regs->ip = (unsigned long)p->addr + MCOUNT_INSN_SIZE;
 	post(p, regs, 0);
+	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
 }
 NOKPROBE_SYMBOL(call_post_handler);
 
@@ -23,22 +24,20 @@ NOKPROBE_SYMBOL(call_post_handler);
  * Handlers see what they would see at a breakpoint: before the instruction, the
  * address behind the breakpoint's byte; after it, the next instruction.
  */
-static void ftrace_hit(struct kprobe *p, struct pt_regs *regs)
+static nokprobe_inline void ftrace_hit(struct kprobe *p, struct pt_regs *regs)
 {
 	unsigned long back = regs->ip;
 
 	__this_cpu_write(current_kprobe, p);
-	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
 	regs->ip = (unsigned long)p->addr + INT3_INSN_SIZE;
-	if (!p->pre_handler(p, regs)) {
+	if (!kprobe_site_pre_handler(p, regs)) {
 		call_post_handler(p, regs);
 		regs->ip = back;
 	}
 	reset_current_kprobe();
 }
-NOKPROBE_SYMBOL(ftrace_hit);
 
-static void entry_hit(struct kprobe *p, struct pt_regs *regs)
+static nokprobe_inline void entry_hit(struct kprobe *p, struct pt_regs *regs)
 {
 	if (!p || kprobe_disabled(p) || kprobe_ftrace_disabled)
 		return;
@@ -47,7 +46,6 @@ static void entry_hit(struct kprobe *p, struct pt_regs *regs)
 	else
 		kprobes_inc_nmissed_count(p);
 }
-NOKPROBE_SYMBOL(entry_hit);
 
 /**
  * kprobe_ftrace_handler() - ftrace calls from a probed function
@@ -56,17 +54,19 @@ NOKPROBE_SYMBOL(entry_hit);
  * @ops:	one of the two filters in kernel/kprobes/ftrace.c
  * @fregs:	registers at the call
  *
- * Context: ftrace callback, preemption off.
+ * No other guard against recursion is needed than that against a hit amid a hit:
+ * until that works nothing is called that can be probed.
+ *
+ * Context: ftrace callback.
  */
 void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
-
-	if (bit >= 0) {
-		entry_hit(get_kprobe((void *)ip), ftrace_get_regs(fregs));
-		ftrace_test_recursion_unlock(bit);
-	}
+	preempt_disable_notrace();
+	entry_hit(get_kprobe((void *)ip), ftrace_get_regs(fregs));
+	/* What preempt_enable_notrace() calls could be probed. */
+	preempt_enable_no_resched_notrace();
+	preempt_check_resched();
 }
 NOKPROBE_SYMBOL(kprobe_ftrace_handler);
 

@@ -50,6 +50,13 @@ static nokprobe_inline void hit_status(unsigned long status)
 	__this_cpu_write(kprobe_ctlblk.kprobe_status, status);
 }
 
+/* The end of a hit after which the status may be another. */
+static nokprobe_inline void hit_end_late(void)
+{
+	hit_status(KPROBE_HIT_ACTIVE);
+	hit_end();
+}
+
 /* The probe whose instruction is being stepped on this CPU, or NULL. */
 static nokprobe_inline struct kprobe *hit_stepping(void)
 {
@@ -102,8 +109,7 @@ static nokprobe_inline void hit_done(struct kprobe *p, struct pt_regs *regs)
 		hit_status(KPROBE_HIT_SSDONE);
 		post(p, regs, 0);
 	}
-	hit_status(KPROBE_HIT_ACTIVE);
-	hit_end();
+	hit_end_late();
 }
 
 /* Go on where no second trap is needed; 0 if there is no such place. */
@@ -266,12 +272,10 @@ int kprobe_fault_handler(struct pt_regs *regs, int trapnr)
 		return 0;
 	regs->ip = (unsigned long)p->addr;
 	restore_flags(regs);
-	if (step_is_nested()) {
+	if (step_is_nested())
 		hit_pop();
-	} else {
-		hit_status(KPROBE_HIT_ACTIVE);
-		hit_end();
-	}
+	else
+		hit_end_late();
 	return 0;
 }
 NOKPROBE_SYMBOL(kprobe_fault_handler);
