@@ -60,9 +60,10 @@ boot()
 }
 
 # exact_boot: as boot, in guest time that is exact. The last word on the clock counts.
-# Addresses are shown, to tell what memory is executable.
+# Addresses are shown, to tell what memory is executable. No two CPUs have their ticks
+# at once: which came first would be up to this machine.
 exact_boot()
 {
 	QEMU_ARGS="$EXACT ${QEMU_ARGS:-}" \
-		boot "$@" --append "nokaslr no_hash_pointers tsc_early_khz=1000000" --timeout 1500
+		boot "$@" --append "nokaslr skew_tick=1 no_hash_pointers tsc_early_khz=1000000" --timeout 1500
 }
