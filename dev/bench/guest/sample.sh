@@ -41,6 +41,10 @@ reasons()
 }
 
 trap : USR1
+# The first jump of all takes longest.
+load hits
+optimize 1
+step hits first 0
 load sample
 step sample size "$(option size)"
 work &
