@@ -174,7 +174,7 @@ static int pre_trace(struct kprobe *kp, struct pt_regs *regs)
 	return case_pre(kp, regs);
 }
 
-/* Whoever called the probed function is in the trace, but for a jump's. */
+/* Whoever called the probed function is in the trace. */
 static void run_stack(enum kind kind, const char *name)
 {
 	struct case_probe cp;
@@ -185,12 +185,9 @@ static void run_stack(enum kind kind, const char *name)
 	wrong = call_many(target(kind), CALLS);
 	if (!ret)
 		unregister_kprobe(&cp.kp);
-	case_verdict(name, !ret && !wrong && cp.hits == CALLS && traced_depth &&
-		     (traces_with_caller == CALLS || kind == JUMP),
+	case_verdict(name, !ret && !wrong && cp.hits == CALLS && traces_with_caller == CALLS,
 		     "register %d, wrong %d, %lu hits, depth %u, %u traces have the caller",
 		     ret, wrong, cp.hits, traced_depth, traces_with_caller);
-	pr_info("%s: depth %u, %u of %lu traces have the caller\n", name, traced_depth,
-		traces_with_caller, cp.hits);
 }
 
 /* --- NMIs ------------------------------------------------------------------------------- */

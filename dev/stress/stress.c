@@ -20,6 +20,7 @@
 #include <linux/fprobe.h>
 #include <linux/hrtimer.h>
 #include <linux/jump_label.h>
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -572,13 +573,23 @@ static void text_report(size_t at)
 		8, text_start + at, 8, text_copy + at);
 }
 
+/* The bodies of detours are filled in when handlers first need one, and stay so. */
+static bool in_body(size_t at)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	sprint_symbol(name, (unsigned long)text_start + at);
+	return str_has_prefix(name, "kprobe_detour_one+") ||
+	       str_has_prefix(name, "kprobe_detour_two+");
+}
+
 static int text_changed(void)
 {
 	size_t i;
 	int changed = 0;
 
 	for (i = 0; i < text_size; i++) {
-		if (text_start[i] == text_copy[i])
+		if (text_start[i] == text_copy[i] || in_body(i))
 			continue;
 		if (changed++ < 8)
 			text_report(i);
