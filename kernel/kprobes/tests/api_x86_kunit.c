@@ -313,7 +313,7 @@ static void test_post_handler_ip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, jump->post_ip, (unsigned long)JUMPS_TO);
 	if (kprobe_ftrace(&entry->kp))
 		KUNIT_EXPECT_EQ(test, entry->post_ip,
-				(unsigned long)entry->kp.addr + MCOUNT_INSN_SIZE);
+				(unsigned long)entry->kp.addr + CALL_INSN_SIZE);
 }
 
 /* --- What a handler may do ------------------------------------------------------ */

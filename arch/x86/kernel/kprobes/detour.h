@@ -60,6 +60,8 @@ extern const struct body_layout kprobe_layout_two;
 
 #define STUB_OFF(label)	(DETOUR_ENTRY + (kprobe_stub_##label - kprobe_stub_start))
 
+struct optimized_kprobe;
+
 /* opt.c, called from detour.S */
 int kprobe_detour_hit(struct optimized_kprobe *op, struct pt_regs *regs);
 int kprobe_detour_changed(struct optimized_kprobe *op, struct pt_regs *regs,
