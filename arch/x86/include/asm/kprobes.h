@@ -68,7 +68,7 @@ struct arch_optimized_insn {
 	u8 calls;
 	u8 body[KPROBE_BODY_USERS];
 	kprobe_opcode_t *insn;
-	struct kprobe *first[KPROBE_BODY_USERS];
+	struct kprobe __rcu *first[KPROBE_BODY_USERS];
 };
 
 static inline int arch_prepared_optinsn(struct arch_optimized_insn *optinsn)
