@@ -588,8 +588,10 @@ static int element_attach(struct kprobe *p, const struct kprobe_array_ops *ops,
 {
 	int err;
 
-	if (site_of(p))
+	if (site_of(p)) {
+		pr_debug("%pS: registered already (%d)\n", p->addr, -EINVAL);
 		return -EINVAL;
+	}
 	err = ops->prepare ? ops->prepare(p) : 0;
 	if (err)
 		return err;

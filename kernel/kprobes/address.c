@@ -67,16 +67,22 @@ kprobe_opcode_t *kprobe_resolve(kprobe_opcode_t *addr, const char *symbol,
 {
 	unsigned long into;
 
-	if (!addr == !symbol)
+	if (!addr == !symbol) {
+		pr_debug("give either an address or a symbol\n");
 		return ERR_PTR(-EINVAL);
+	}
 	if (symbol)
 		addr = kprobe_lookup_name(symbol, offset);
-	if (!addr)
+	if (!addr) {
+		pr_debug("%s: no such symbol\n", symbol);
 		return ERR_PTR(-ENOENT);
+	}
 	/* The offset may lead into another symbol: that one counts. */
 	offset += (unsigned long)addr;
-	if (!kallsyms_lookup_size_offset(offset, NULL, &into))
+	if (!kallsyms_lookup_size_offset(offset, NULL, &into)) {
+		pr_debug("%px: no symbol there\n", (void *)offset);
 		return ERR_PTR(-ENOENT);
+	}
 	addr = arch_adjust_kprobe_addr(offset - into, into, entry);
 	return addr ?: ERR_PTR(-EINVAL);
 }

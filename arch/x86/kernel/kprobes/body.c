@@ -25,14 +25,25 @@ static_assert(offsetof(struct optimized_kprobe, optinsn.first) == DETOUR_OP_FIRS
 static_assert(offsetof(struct optimized_kprobe, kp) == 0);
 
 /**
+ * struct callee - what a body calls for one user
+ * @handler:	the user's pre_handler
+ * @target:	where in it the call leads; not the same for another function at
+ *		the same address, if that has no ENDBR
+ */
+struct callee {
+	kprobe_pre_handler_t handler;
+	unsigned long target;
+};
+
+/**
  * struct body - one body
- * @handler:	what it calls, in order
+ * @callee:	what it calls, in order
  * @sites:	how many detours call it, or have called it and still exist
  *
  * Under kprobe_mutex.
  */
 struct body {
-	kprobe_pre_handler_t handler[KPROBE_BODY_USERS];
+	struct callee callee[KPROBE_BODY_USERS];
 	unsigned int sites;
 };
 
@@ -96,53 +107,57 @@ static void fill_in(const u8 *end, u32 value)
 
 /* Nobody executes it, and who will has been synchronised by then. */
 static void write_body(const struct body_kind *kind, unsigned int number,
-		       const kprobe_pre_handler_t *handler)
+		       const struct callee *callee)
 {
 	const u8 *text = body_text(kind, number), *end;
 	unsigned int i;
 
 	for (i = 0; i < kind->users; i++) {
-		fill_in(text + kind->layout->compare[i], (unsigned long)handler[i]);
+		fill_in(text + kind->layout->compare[i],
+			(unsigned long)callee[i].handler);
 		end = text + kind->layout->call[i];
-		fill_in(end, call_target(handler[i]) - (unsigned long)end);
-		bodies[number].handler[i] = handler[i];
+		fill_in(end, callee[i].target - (unsigned long)end);
+		bodies[number].callee[i] = callee[i];
 	}
 }
 
 /* The kernel and its modules are all in the topmost 2 GB. */
-static bool get_handlers(kprobe_pre_handler_t *handler, struct kprobe *user,
-			 unsigned int nr)
+static bool get_callees(struct callee *callee, struct kprobe *user,
+			unsigned int nr)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr; i++, user = list_next_entry(user, list)) {
-		handler[i] = user->pre_handler;
-		if ((long)handler[i] != (s32)(long)handler[i])
+		long addr = (long)user->pre_handler;
+
+		if (addr != (s32)addr)
 			return false;
+		callee[i].handler = user->pre_handler;
+		callee[i].target = call_target(user->pre_handler);
 	}
 	return true;
 }
 
-static bool calls(const struct body *body, const kprobe_pre_handler_t *handler,
+static bool calls(const struct body *body, const struct callee *callee,
 		  unsigned int nr)
 {
-	return !memcmp(body->handler, handler, nr * sizeof(*handler));
+	return !memcmp(body->callee, callee, nr * sizeof(*callee));
 }
 
-/* The body that has these handlers, or one to be given them, or none. */
+/* The body that calls these, or one to be made to, or none. */
 static unsigned int find_body(const struct body_kind *kind,
-			      const kprobe_pre_handler_t *handler)
+			      const struct callee *callee)
 {
 	unsigned int number, unused = 0;
 
 	for (number = kind->first; number < kind->first + kind->nr; number++) {
-		if (calls(&bodies[number], handler, kind->users))
+		if (calls(&bodies[number], callee, kind->users))
 			return number;
 		if (!unused && !bodies[number].sites)
 			unused = number;
 	}
 	if (unused)
-		write_body(kind, unused, handler);
+		write_body(kind, unused, callee);
 	return unused;
 }
 
@@ -157,14 +172,14 @@ static unsigned int find_body(const struct body_kind *kind,
  */
 unsigned int kprobe_body_get(struct kprobe *first, unsigned int nr)
 {
-	kprobe_pre_handler_t handler[KPROBE_BODY_USERS];
+	struct callee callee[KPROBE_BODY_USERS];
 	unsigned int number;
 
 	/* The first CPUs with 64 bits have no sahf. */
 	if (!nr || nr > KPROBE_BODY_USERS || !boot_cpu_has(X86_FEATURE_LAHF_LM) ||
-	    !get_handlers(handler, first, nr))
+	    !get_callees(callee, first, nr))
 		return 0;
-	number = find_body(&kinds[nr - 1], handler);
+	number = find_body(&kinds[nr - 1], callee);
 	if (number)
 		bodies[number].sites++;
 	return number;

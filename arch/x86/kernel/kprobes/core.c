@@ -3,6 +3,8 @@
  * x86 kprobes: what the generic core asks of the architecture, in the order of a
  * probe's life.  Hits are handled in trap.c.
  */
+#define pr_fmt(fmt) "kprobes: " fmt
+
 #include <linux/cfi.h>
 #include <linux/execmem.h>
 #include <linux/extable.h>
@@ -203,18 +205,30 @@ bool kprobe_alternatives_reserved(const u8 *bytes, unsigned long addr)
 	       alternatives_text_reserved((void *)addr, (void *)addr);
 }
 
+static int refuse(unsigned long addr, int err, const char *why)
+{
+	pr_debug("%pS: %s (%d)\n", (void *)addr, why, err);
+	return err;
+}
+
 static int check_insn(struct kprobe_insn *insn, u8 *bytes, unsigned long addr)
 {
 	if (!insn_begins(addr))
-		return -EILSEQ;
+		return refuse(addr, -EILSEQ, "no instruction begins there");
 	if (kprobe_read_insn(insn, bytes, addr))
-		return -EILSEQ;
-	if (debugger_breakpoint(bytes[0], addr) || landing_pad(bytes) ||
-	    read_by_cfi(bytes, addr))
-		return -EILSEQ;
+		return refuse(addr, -EILSEQ, "cannot be read");
+	if (debugger_breakpoint(bytes[0], addr))
+		return refuse(addr, -EILSEQ, "a debugger's breakpoint");
+	if (landing_pad(bytes))
+		return refuse(addr, -EILSEQ, "a landing pad");
+	if (read_by_cfi(bytes, addr))
+		return refuse(addr, -EILSEQ, "read by the trap of a CFI check");
 	if (insn->refusal)
-		return refusal_errno(insn->refusal);
-	return kprobe_alternatives_reserved(bytes, addr) ? -EINVAL : 0;
+		return refuse(addr, refusal_errno(insn->refusal),
+			      kprobe_insn_refusal_name(insn->refusal));
+	if (kprobe_alternatives_reserved(bytes, addr))
+		return refuse(addr, -EINVAL, "a lock prefix that may be patched");
+	return 0;
 }
 
 /**
@@ -328,7 +342,7 @@ static int make_slot(struct kprobe *p, const struct kprobe_insn *insn,
 	err = plan_slot(&plan, insn, bytes, addr, (unsigned long)slot);
 	if (err) {
 		free_insn_slot(slot, 0);
-		return -EINVAL;
+		return refuse(addr, -EINVAL, "an operand is too far away");
 	}
 	perf_event_text_poke(slot, NULL, 0, plan.code, plan.len);
 	text_poke(slot, plan.code, plan.len);
