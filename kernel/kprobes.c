@@ -399,8 +399,13 @@ void kprobes_inc_nmissed_count(struct kprobe *p)
 {
 	struct kprobe *user;
 
-	list_for_each_entry_rcu(user, &p->list, list)
-		user->nmissed++;
+	/* Other CPUs may miss a hit at the same time. */
+	list_for_each_entry_rcu(user, &p->list, list) {
+		unsigned long old = READ_ONCE(user->nmissed);
+
+		while (!try_cmpxchg(&user->nmissed, &old, old + 1))
+			;
+	}
 }
 NOKPROBE_SYMBOL(kprobes_inc_nmissed_count);
 

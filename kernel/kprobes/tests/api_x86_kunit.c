@@ -726,6 +726,27 @@ static void test_place_beside_probe(struct kunit *test)
 	expect_place(test, test->param_value, "jump");
 }
 
+/* Returns amid a hit may go through any of them. */
+static void test_return_thunks(struct kunit *test)
+{
+	static const char * const names[] = {
+		"__x86_return_thunk", "retbleed_return_thunk", "srso_return_thunk",
+		"srso_alias_return_thunk", "call_depth_return_thunk",
+	};
+	struct watch *w = watch_new(test, NULL);
+	int i;
+
+	if (!IS_ENABLED(CONFIG_MITIGATION_RETHUNK))
+		kunit_skip(test, "returns are returns in this kernel");
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		watch_init(w, NULL);
+		w->kp.symbol_name = names[i];
+		if (kprobe_lookup_name(names[i], 0))
+			KUNIT_EXPECT_EQ_MSG(test, register_kprobe(&w->kp), -EINVAL,
+					    "%s", names[i]);
+	}
+}
+
 static void test_exception_entry(struct kunit *test)
 {
 	struct watch *w = watch_new(test, NULL);
@@ -825,6 +846,7 @@ static struct kunit_case api_x86_cases[] = {
 	KUNIT_CASE(test_neighbour_first),
 	KUNIT_CASE_PARAM(test_place, place_gen_params),
 	KUNIT_CASE_PARAM(test_place_beside_probe, place_gen_params),
+	KUNIT_CASE(test_return_thunks),
 	KUNIT_CASE(test_exception_entry),
 	KUNIT_CASE(test_offset_into_next_symbol),
 	KUNIT_CASE(test_inside_is_not_entry),

@@ -18,6 +18,7 @@
 #include <linux/uaccess.h>
 #include <asm/alternative.h>
 #include <asm/ibt.h>
+#include <asm/nospec-branch.h>
 #include <asm/sections.h>
 #include <asm/text-patching.h>
 
@@ -477,16 +478,31 @@ void arch_remove_kprobe(struct kprobe *p)
 	p->ainsn.insn = NULL;
 }
 
+/* What a return may have been patched to go through, also one amid a hit. */
+static void (* const return_thunks[])(void) __initconst = {
+	__x86_return_thunk,
+	retbleed_return_thunk,
+	srso_return_thunk,
+	srso_alias_return_thunk,
+	its_return_thunk,
+	call_depth_return_thunk,
+};
+
 /**
- * arch_populate_kprobe_blacklist() - refuse probes in the entry code
+ * arch_populate_kprobe_blacklist() - refuse probes in the entry code and thunks
  *
  * Context: boot.
  * Return: 0 or an errno.
  */
 int __init arch_populate_kprobe_blacklist(void)
 {
-	return kprobe_add_area_blacklist((unsigned long)__entry_text_start,
-					 (unsigned long)__entry_text_end);
+	int i, err;
+
+	err = kprobe_add_area_blacklist((unsigned long)__entry_text_start,
+					(unsigned long)__entry_text_end);
+	for (i = 0; i < ARRAY_SIZE(return_thunks) && err >= 0; i++)
+		err = kprobe_add_ksym_blacklist((unsigned long)return_thunks[i]);
+	return min(err, 0);
 }
 
 /**

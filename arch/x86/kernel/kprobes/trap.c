@@ -215,8 +215,11 @@ static bool handle_stale(struct pt_regs *regs, unsigned long addr)
 {
 	u8 byte;
 
-	if (get_kernel_nofault(byte, (u8 *)addr) || byte == INT3_INSN_OPCODE)
+	if (get_kernel_nofault(byte, (u8 *)addr))
 		return false;
+	/* Another patcher may have come since it was asked; it waits for this CPU. */
+	if (byte == INT3_INSN_OPCODE)
+		return poke_int3_handler(regs);
 	this_cpu_inc(kprobe_stale_hits);
 	regs->ip = addr;
 	return true;
