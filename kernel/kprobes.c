@@ -95,8 +95,8 @@ LIST_HEAD(kprobe_gone_sites);
 /*
  * The table
  *
- * Open addressing with linear probing, at most three quarters full, so that a
- * lookup costs the same with one site and with a hundred thousand.  Writers hold
+ * Open addressing with linear probing, at most half full, so that a lookup
+ * costs the same with one site and with a hundred thousand.  Writers hold
  * kprobe_mutex; readers are under RCU.  A site that leaves makes room for a
  * tombstone, so that chains of others which lead over it stay whole; the next
  * site that comes along takes its place, and all vanish when the table is made
@@ -185,13 +185,13 @@ static struct site_table *site_table_write(void)
 					 lockdep_is_held(&kprobe_mutex));
 }
 
-/* Make a table that is two thirds full at most when one more has come. */
+/* Make a table that is a third full at most when one more has come. */
 static int site_table_renew(void)
 {
 	struct site_table *old = site_table_write(), *new;
 	unsigned int bits = SITE_TABLE_MIN_BITS, i;
 
-	while (2 * (1U << bits) < 3 * (nr_sites + 1))
+	while ((1U << bits) < 3 * (nr_sites + 1))
 		bits++;
 	new = kvzalloc(struct_size(new, slot, 1UL << bits), GFP_KERNEL);
 	if (!new)
@@ -218,7 +218,7 @@ static int site_hash(struct kprobe_site *site)
 	unsigned int i;
 	int err;
 
-	if (!table || 4 * table->used > 3 * table->mask) {
+	if (!table || 2 * table->used > table->mask) {
 		err = site_table_renew();
 		if (err)
 			return err;
