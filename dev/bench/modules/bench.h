@@ -69,7 +69,11 @@ static __maybe_unused void bench_post(struct kprobe *p, struct pt_regs *regs,
 {
 }
 
-/* Wait for the first byte of a place, up to a minute. */
+/*
+ * Wait for the first byte of a place, up to a minute.  Who looks too often is
+ * running when a grace period of RCU tasks looks for those who do, and is waited
+ * for.
+ */
 static __maybe_unused int bench_wait_byte(const void *addr, u8 byte)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), 60000);
@@ -77,7 +81,7 @@ static __maybe_unused int bench_wait_byte(const void *addr, u8 byte)
 	while (bench_byte(addr) != byte) {
 		if (ktime_after(ktime_get(), end))
 			return -ETIME;
-		usleep_range(100, 200);
+		usleep_range(1000, 1100);
 	}
 	return 0;
 }
