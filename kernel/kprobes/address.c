@@ -80,7 +80,7 @@ kprobe_opcode_t *kprobe_resolve(kprobe_opcode_t *addr, const char *symbol,
 	/* The offset may lead into another symbol: that one counts. */
 	offset += (unsigned long)addr;
 	if (!kallsyms_lookup_size_offset(offset, NULL, &into)) {
-		pr_debug("%px: no symbol there\n", (void *)offset);
+		pr_debug("%pS: no symbol there\n", (void *)offset);
 		return ERR_PTR(-ENOENT);
 	}
 	addr = arch_adjust_kprobe_addr(offset - into, into, entry);
