@@ -174,13 +174,15 @@ SYM_DATA_START(emu_stubs)
 /*
  * A stub begins and ends like this.  Its instruction may branch to "ahead" and
  * "behind", in reach of a short branch.  The nops are there so that it is not
- * the entry of its function, and that there is room behind it.
+ * the entry of its function, and that there is room behind it.  The hints tell
+ * objtool of code that not every instruction goes to.
  */
 .macro begin_stub name
 SYM_CODE_START_LOCAL(emu_stub_\name)
 	UNWIND_HINT_UNDEFINED
 	ENDBR
 	jmp	1f
+	UNWIND_HINT_UNDEFINED
 0:	jmp	emu_left_behind
 1:	nop
 	ANNOTATE_NOENDBR
@@ -188,8 +190,10 @@ SYM_CODE_START_LOCAL(emu_stub_\name)
 .endm
 
 .macro end_stub name, kind
+	UNWIND_HINT_UNDEFINED
 	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
 	jmp	emu_left_through
+	UNWIND_HINT_UNDEFINED
 2:	jmp	emu_left_ahead
 SYM_CODE_END(emu_stub_\name)
 
