@@ -731,7 +731,8 @@ static void test_return_thunks(struct kunit *test)
 {
 	static const char * const names[] = {
 		"__x86_return_thunk", "retbleed_return_thunk", "srso_return_thunk",
-		"srso_alias_return_thunk", "call_depth_return_thunk",
+		"srso_safe_ret", "srso_alias_return_thunk", "srso_alias_safe_ret",
+		"call_depth_return_thunk",
 	};
 	struct watch *w = watch_new(test, NULL);
 	int i;

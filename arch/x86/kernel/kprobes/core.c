@@ -18,7 +18,6 @@
 #include <linux/uaccess.h>
 #include <asm/alternative.h>
 #include <asm/ibt.h>
-#include <asm/nospec-branch.h>
 #include <asm/sections.h>
 #include <asm/text-patching.h>
 
@@ -479,14 +478,29 @@ void arch_remove_kprobe(struct kprobe *p)
 }
 
 /* What a return may have been patched to go through, also one amid a hit. */
-static void (* const return_thunks[])(void) __initconst = {
-	__x86_return_thunk,
-	retbleed_return_thunk,
-	srso_return_thunk,
-	srso_alias_return_thunk,
-	its_return_thunk,
-	call_depth_return_thunk,
+static const char * const return_thunks[] __initconst = {
+	"__x86_return_thunk",
+	"retbleed_return_thunk",
+	"srso_return_thunk",
+	"srso_safe_ret",
+	"srso_alias_return_thunk",
+	"srso_alias_safe_ret",
+	"its_return_thunk",
+	"call_depth_return_thunk",
 };
+
+static int __init refuse_return_thunks(void)
+{
+	kprobe_opcode_t *addr;
+	int i, err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(return_thunks) && err >= 0; i++) {
+		addr = kprobe_lookup_name(return_thunks[i], 0);
+		if (addr)
+			err = kprobe_add_ksym_blacklist((unsigned long)addr);
+	}
+	return min(err, 0);
+}
 
 /**
  * arch_populate_kprobe_blacklist() - refuse probes in the entry code and thunks
@@ -496,13 +510,11 @@ static void (* const return_thunks[])(void) __initconst = {
  */
 int __init arch_populate_kprobe_blacklist(void)
 {
-	int i, err;
+	int err;
 
 	err = kprobe_add_area_blacklist((unsigned long)__entry_text_start,
 					(unsigned long)__entry_text_end);
-	for (i = 0; i < ARRAY_SIZE(return_thunks) && err >= 0; i++)
-		err = kprobe_add_ksym_blacklist((unsigned long)return_thunks[i]);
-	return min(err, 0);
+	return err ?: refuse_return_thunks();
 }
 
 /**
