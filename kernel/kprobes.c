@@ -399,13 +399,8 @@ void kprobes_inc_nmissed_count(struct kprobe *p)
 {
 	struct kprobe *user;
 
-	/* Other CPUs may miss a hit at the same time. */
-	list_for_each_entry_rcu(user, &p->list, list) {
-		unsigned long old = READ_ONCE(user->nmissed);
-
-		while (!try_cmpxchg(&user->nmissed, &old, old + 1))
-			;
-	}
+	list_for_each_entry_rcu(user, &p->list, list)
+		kprobe_count_miss(&user->nmissed);
 }
 NOKPROBE_SYMBOL(kprobes_inc_nmissed_count);
 

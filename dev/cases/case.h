@@ -40,6 +40,23 @@
 #define CASE_ENDBR	0
 #endif
 
+/* A function of two instructions that a jump replaces together: x + 24. */
+#define CASE_PAIR(function)						\
+"	.pushsection .text\n"						\
+"	.balign 16\n"							\
+"	.type " #function ", @function\n"				\
+#function ":\n"							\
+"	" ASM_ENDBR							\
+"	nop\n"								\
+".Lat_pair:\n"								\
+"	" ANNOTATE_NOENDBR						\
+"	mov %edi, %eax\n"						\
+"	add $24, %eax\n"						\
+"	" ASM_RET							\
+"	.size " #function ", . - " #function "\n"			\
+CASE_PLACE(pair)							\
+"	.popsection\n"
+
 struct case_probe {
 	struct kprobe kp;
 	unsigned long hits;

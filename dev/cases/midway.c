@@ -23,22 +23,7 @@ int midway_pair(int x);
 extern char *const place_pair;
 
 /* Two instructions make up the region, so that a jump has to wait. */
-asm(
-"	.pushsection .text\n"
-"	.balign 16\n"
-"	.type midway_pair, @function\n"
-"midway_pair:\n"
-"	" ASM_ENDBR
-"	nop\n"
-".Lat_pair:\n"
-"	" ANNOTATE_NOENDBR
-"	mov %edi, %eax\n"
-"	add $24, %eax\n"
-"	" ASM_RET
-"	.size midway_pair, . - midway_pair\n"
-CASE_PLACE(pair)
-"	.popsection\n"
-);
+asm(CASE_PAIR(midway_pair));
 
 /* What place_pair must hold. */
 #define PLAIN_OPCODE	0x89

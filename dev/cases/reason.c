@@ -26,20 +26,8 @@ DEFINE_STATIC_KEY_FALSE(reason_key);
 
 /* Each is probed at .Lat_<name>; what is behind decides. */
 asm(
+CASE_PAIR(reason_pair)
 "	.pushsection .text\n"
-"	.balign 16\n"
-"	.type reason_pair, @function\n"
-"reason_pair:\n"
-"	" ASM_ENDBR
-"	nop\n"
-".Lat_pair:\n"
-"	" ANNOTATE_NOENDBR
-"	mov %edi, %eax\n"
-"	add $24, %eax\n"
-"	" ASM_RET
-"	.size reason_pair, . - reason_pair\n"
-CASE_PLACE(pair)
-
 "	.balign 16\n"
 "	.type reason_landing, @function\n"
 "reason_landing:\n"

@@ -105,19 +105,8 @@ CASE_PLACE(callret)
 "	.size region_lastcall, . - region_lastcall\n"
 CASE_PLACE(lastcall)
 
-"	.balign 16\n"
-"	.type region_pair, @function\n"
-"region_pair:\n"
-"	" ASM_ENDBR
-"	xor %eax, %eax\n"
-".Lat_pair:\n"
-"	" ANNOTATE_NOENDBR
-"	mov %edi, %eax\n"
-"	add $24, %eax\n"
-"	" ASM_RET
-"	.size region_pair, . - region_pair\n"
-CASE_PLACE(pair)
 "	.popsection\n"
+CASE_PAIR(region_pair)
 );
 
 /* Sleeps for an argument below zero, until it may go on. */

@@ -244,6 +244,16 @@ int kretprobe_pool_init(struct kretprobe *rp);
 void kretprobe_pool_release(struct kretprobe *rp);
 int kretprobe_pre_handler(struct kprobe *p, struct pt_regs *regs);
 
+/* Several CPUs may miss a hit of the same probe at the same time. */
+#define kprobe_count_miss(nmissed)					\
+do {									\
+	typeof(nmissed) __counter = (nmissed);				\
+	typeof(*__counter) __old = READ_ONCE(*__counter);		\
+									\
+	while (!try_cmpxchg(__counter, &__old, __old + 1))		\
+		;							\
+} while (0)
+
 /* Ask the user, if he wants to be asked, whether to follow this call. */
 static nokprobe_inline bool kretprobe_declined(struct kretprobe_instance *ri,
 					       struct kretprobe *rp,

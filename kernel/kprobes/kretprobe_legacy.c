@@ -141,7 +141,7 @@ int kretprobe_pre_handler(struct kprobe *p, struct pt_regs *regs)
 	struct kretprobe_instance *ri = instance_get(rp);
 
 	if (!ri) {
-		rp->nmissed++;
+		kprobe_count_miss(&rp->nmissed);
 	} else if (kretprobe_declined(ri, rp, regs)) {
 		instance_put(ri);
 	} else {

@@ -44,7 +44,7 @@ int kretprobe_pre_handler(struct kprobe *p, struct pt_regs *regs)
 	struct rethook_node *node = rh ? rethook_try_get(rh) : NULL;
 
 	if (!node)
-		rp->nmissed++;
+		kprobe_count_miss(&rp->nmissed);
 	else if (kretprobe_declined(to_instance(node), rp, regs))
 		rethook_recycle(node);
 	else

@@ -13,8 +13,8 @@
  *   stepped   in the copy that is followed by a trap, with interrupts off
  *
  * A hit amid another one, in a handler or by an NMI, calls no handler.  It needs
- * to be remembered only if it is stepped; hit_push() and hit_pop() do that.
- * hit_begin() and hit_end() are the only others that write the state.
+ * to be remembered only if it is stepped; hit_push() and hit_pop() do that.  The
+ * functions of that name, hit_..., are the only ones that write the state.
  *
  * Interrupts are off from the trap to its return, and during a step.
  */

@@ -184,14 +184,33 @@ static void expect_same(struct kunit *test, const struct emu_stub *stub,
 			       EMU_STACK_BYTES - live, "%s: pattern %d", stub->name, pattern);
 }
 
-static unsigned long hits, unfit_hits;
+static unsigned long hits, unfit_hits, direct_hits;
+
+#define UNFIT_FLAGS	(X86_EFLAGS_DF | X86_EFLAGS_AC)
+
+#if defined(CONFIG_OPTPROBES) && defined(CONFIG_X86_64)
+static bool in_body(unsigned long addr)
+{
+	return addr - (unsigned long)kprobe_detour_one <
+		       DETOUR_BODIES_ONE * kprobe_layout_one.size ||
+	       addr - (unsigned long)kprobe_detour_two <
+		       DETOUR_BODIES_TWO * kprobe_layout_two.size;
+}
+#else
+static bool in_body(unsigned long addr)
+{
+	return false;
+}
+#endif
 
 /* C code must not be run with these, whatever was probed. */
 static int count_hit(struct kprobe *p, struct pt_regs *regs)
 {
 	hits++;
-	if (native_save_fl() & (X86_EFLAGS_DF | X86_EFLAGS_AC))
+	if (native_save_fl() & UNFIT_FLAGS)
 		unfit_hits++;
+	if (in_body(_RET_IP_))
+		direct_hits++;
 	return 0;
 }
 
@@ -338,12 +357,15 @@ static const u8 *batch_body(int i)
 }
 
 /* A body of their own for one user and for two; the general one for others. */
+static bool batch_direct(const struct batch *b)
+{
+	return IS_ENABLED(CONFIG_X86_64) && b->users <= KPROBE_BODY_USERS;
+}
+
 static void batch_expect_body(struct kunit *test, const struct batch *b, int i)
 {
-	bool own = IS_ENABLED(CONFIG_X86_64) && b->users <= KPROBE_BODY_USERS;
-
-	KUNIT_EXPECT_EQ_MSG(test, batch_body(i) != kprobe_detour_general, own,
-			    "%s", emu_stubs[i].name);
+	KUNIT_EXPECT_EQ_MSG(test, batch_body(i) != kprobe_detour_general,
+			    batch_direct(b), "%s", emu_stubs[i].name);
 }
 
 /* Of every class that can be run, one instruction or more was displaced. */
@@ -391,9 +413,14 @@ static void batch_register(struct kunit *test, const struct batch *b)
 	batch_expect_jumps(test, b);
 }
 
-static void batch_run(struct kunit *test, const struct batch *b,
-		      struct emu_machine *result)
+/*
+ * Returns how many hits come from a jump under flags that handlers can be called
+ * with at once.
+ */
+static unsigned long batch_run(struct kunit *test, const struct batch *b,
+			       struct emu_machine *result)
 {
+	unsigned long fit = 0;
 	int i, k;
 
 	for (i = 0; i < b->nr * BATCH_PATTERNS; i++) {
@@ -401,27 +428,36 @@ static void batch_run(struct kunit *test, const struct batch *b,
 
 		k = batch_pattern(i % BATCH_PATTERNS);
 		run_stub(result ?: &b->cpu[i], stub, k);
-		if (result)
-			expect_same(test, stub, &b->cpu[i], result, k);
+		if (!result)
+			continue;
+		expect_same(test, stub, &b->cpu[i], result, k);
+		if (batch_jumps(b, i / BATCH_PATTERNS) &&
+		    !(result->in_flags & UNFIT_FLAGS))
+			fit += b->users;
 	}
+	return fit;
 }
 
 static void test_optimized(struct kunit *test)
 {
 	struct batch b = { .users = *(const int *)test->param_value };
 	struct emu_machine *result;
+	unsigned long fit;
 
 	if (!IS_ENABLED(CONFIG_OPTPROBES))
 		kunit_skip(test, "no jump optimization in this kernel");
 	batch_init(test, &b);
 	result = test_vmalloc(test, sizeof(*result));
 	batch_run(test, &b, NULL);
-	hits = 0;
 	batch_register(test, &b);
-	batch_run(test, &b, result);
+	hits = 0;
+	direct_hits = 0;
+	fit = batch_run(test, &b, result);
 	unregister_kprobes(b.list, b.nr * b.users);
 	KUNIT_EXPECT_EQ(test, hits, b.nr * b.users * BATCH_PATTERNS);
 	KUNIT_EXPECT_EQ(test, unfit_hits, 0);
+	KUNIT_EXPECT_GT(test, fit, 0);
+	KUNIT_EXPECT_EQ(test, direct_hits, batch_direct(&b) ? fit : 0);
 }
 
 /* Nothing that could be run has class STEP: it has no meaning on any CPU. */
