@@ -872,7 +872,7 @@ static void test_redirect(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, first->pre, 1);
 	KUNIT_EXPECT_EQ(test, second->pre, 0);
 	KUNIT_EXPECT_EQ(test, first->post, 0);
-	KUNIT_EXPECT_NULL(test, kprobe_running());
+	KUNIT_EXPECT_FALSE(test, amid_hit());
 }
 
 /* --- Who is running, who is there --------------------------------------- */
@@ -882,13 +882,13 @@ static void test_running(struct kunit *test)
 	const struct kind *kind = test->param_value;
 	struct watch *w = watch_kind(test, kind);
 
-	KUNIT_EXPECT_NULL(test, kprobe_running());
+	KUNIT_EXPECT_FALSE(test, amid_hit());
 	fixture_register(test, &w->kp);
 	wait_for_kprobe_optimizer();
 	call(kind->target, 1);
 	KUNIT_EXPECT_PTR_EQ(test, w->running_addr, w->kp.addr);
 	KUNIT_EXPECT_TRUE(test, w->running_flags & KPROBE_FLAG_ON_FUNC_ENTRY);
-	KUNIT_EXPECT_NULL(test, kprobe_running());
+	KUNIT_EXPECT_FALSE(test, amid_hit());
 }
 
 static void test_get_kprobe(struct kunit *test)

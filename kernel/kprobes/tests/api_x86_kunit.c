@@ -358,7 +358,7 @@ static void test_redirect_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x86_call(kind->target, 8), 1008);
 	KUNIT_EXPECT_EQ(test, w->pre, 1);
 	KUNIT_EXPECT_EQ(test, w->post, 0);
-	KUNIT_EXPECT_NULL(test, kprobe_running());
+	KUNIT_EXPECT_FALSE(test, amid_hit());
 }
 
 static int skip_three(struct kprobe *kp, struct pt_regs *regs)
@@ -439,7 +439,7 @@ static void expect_users(struct kunit *test, struct watch **w, const char *on)
 					    "%c with \"%s\"", 'a' + i, on);
 	}
 	KUNIT_EXPECT_TRUE_MSG(test, is_jump(PAIR_AT), "\"%s\"", on);
-	KUNIT_EXPECT_NULL(test, kprobe_running());
+	KUNIT_EXPECT_FALSE(test, amid_hit());
 }
 
 /*
@@ -496,7 +496,7 @@ static void test_jump_redirect_of_two(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, new->pre, 2);
 	KUNIT_EXPECT_EQ(test, old->pre, 1);
 	KUNIT_EXPECT_TRUE(test, is_jump(PAIR_AT));
-	KUNIT_EXPECT_NULL(test, kprobe_running());
+	KUNIT_EXPECT_FALSE(test, amid_hit());
 }
 
 #define CHANGED_FLAGS	(X86_EFLAGS_CF | X86_EFLAGS_OF)

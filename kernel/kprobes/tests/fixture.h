@@ -130,6 +130,17 @@ static inline bool site_exists(void *addr)
 	return there;
 }
 
+/* Whether this CPU believes it is amid a hit. */
+static inline bool amid_hit(void)
+{
+	bool amid;
+
+	preempt_disable();
+	amid = kprobe_running();
+	preempt_enable();
+	return amid;
+}
+
 static inline u32 site_flags(void *addr)
 {
 	struct kprobe *site;

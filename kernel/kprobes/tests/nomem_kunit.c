@@ -10,6 +10,7 @@
 #include <linux/fault-inject.h>
 #include <linux/sched.h>
 
+#include "../internal.h"
 #include "fixture.h"
 
 #define MOST_ALLOCATIONS	64
@@ -69,13 +70,14 @@ struct nomem_row {
 	const char *name;
 	nomem_fn target;
 	bool second;		/* a probe is at the address already */
+	bool detour;		/* it makes one */
 };
 
 static const struct nomem_row nomem_rows[] = {
-	{ "plain", nomem_target, false },
-	{ "second at the address", nomem_target, true },
-	{ "ftrace", nomem_ftrace_target, false },
-	{ "second on ftrace", nomem_ftrace_target, true },
+	{ "plain", nomem_target, .detour = true },
+	{ "second at the address", nomem_target, .second = true },
+	{ "ftrace", nomem_ftrace_target },
+	{ "second on ftrace", nomem_ftrace_target, .second = true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(nomem, nomem_rows, name);
@@ -102,12 +104,35 @@ static void expect_present(struct kunit *test, struct watch *w)
 	KUNIT_EXPECT_EQ(test, w->pre, 1);
 }
 
+static enum kprobe_opt_reason reason_of(void *addr)
+{
+	guard(mutex)(&kprobe_mutex);
+	guard(preempt)();
+	return kprobe_site_reason(kprobe_to_site(get_kprobe(addr)));
+}
+
+/*
+ * Where it was the detour that got no memory, the probe is a breakpoint that
+ * says so, until something about it changes.
+ */
+static bool expect_no_detour(struct kunit *test, struct watch *w)
+{
+	if (reason_of(w->kp.addr) != KPROBE_OPT_NO_MEMORY)
+		return false;
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_FALSE(test, site_flags(w->kp.addr) & KPROBE_FLAG_OPTIMIZED);
+	KUNIT_EXPECT_EQ(test, disable_kprobe(&w->kp), 0);
+	KUNIT_EXPECT_EQ(test, enable_kprobe(&w->kp), 0);
+	KUNIT_EXPECT_EQ(test, reason_of(w->kp.addr), KPROBE_OPT_OK);
+	return true;
+}
+
 static void test_register(struct kunit *test)
 {
 	const struct nomem_row *row = test->param_value;
 	struct watch *w = watch_new(test, row->target);
 	struct watch *other = watch_new(test, row->target);
-	bool denied = true;
+	bool denied = true, no_detour = false;
 	int nth, ret;
 
 	if (row->second)
@@ -123,10 +148,12 @@ static void test_register(struct kunit *test)
 			continue;
 		}
 		expect_present(test, w);
+		no_detour |= denied && expect_no_detour(test, w);
 		unregister_kprobe(&w->kp);
 		wait_for_kprobe_optimizer();
 	}
 	KUNIT_EXPECT_FALSE_MSG(test, denied, "no end of allocations");
+	KUNIT_EXPECT_EQ(test, no_detour, IS_ENABLED(CONFIG_OPTPROBES) && row->detour);
 }
 
 #define NOMEM_ARRAY	3
@@ -195,10 +222,23 @@ static void test_return_probe(struct kunit *test)
 }
 #endif
 
+/* The first probe that may become a jump has all text examined, by a worker. */
+static int have_text_examined(void)
+{
+	struct kprobe kp = { .addr = (void *)nomem_target };
+	int ret = register_kprobe(&kp);
+
+	if (ret)
+		return ret;
+	wait_for_kprobe_optimizer();
+	unregister_kprobe(&kp);
+	return 0;
+}
+
 static int nomem_suite_init(struct kunit_suite *suite)
 {
 	denier.addr = NULL;
-	return register_kprobe(&denier);
+	return have_text_examined() ?: register_kprobe(&denier);
 }
 
 static void nomem_suite_exit(struct kunit_suite *suite)

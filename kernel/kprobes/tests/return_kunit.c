@@ -335,7 +335,7 @@ static void test_ret_hit(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, w->preemptible);
 	KUNIT_EXPECT_PTR_EQ(test, w->running_addr, w->rp.kp.addr);
 	KUNIT_EXPECT_TRUE(test, within_ret_call(w->ret_addr));
-	KUNIT_EXPECT_NULL(test, kprobe_running());
+	KUNIT_EXPECT_FALSE(test, amid_hit());
 	KUNIT_EXPECT_EQ(test, w->rp.nmissed, 0);
 	KUNIT_EXPECT_EQ(test, w->rp.kp.nmissed, 0);
 }
@@ -348,7 +348,7 @@ static void test_ret_no_handler(struct kunit *test)
 	w->rp.handler = NULL;
 	ret_register_kind(test, w);
 	KUNIT_EXPECT_EQ(test, ret_call(kind->target, 5), RET_RESULT(5));
-	KUNIT_EXPECT_NULL(test, kprobe_running());
+	KUNIT_EXPECT_FALSE(test, amid_hit());
 }
 
 /* An entry_handler that says no gives its instance back, every time. */
