@@ -2,7 +2,7 @@
 # kprobes for Linux 6.12, x86: the driver. Each target is a script in dev/.
 
 .DEFAULT_GOAL := help
-.PHONY: help run tree test test-all kunit selftest stress bench sample check patches clean
+.PHONY: help run tree test test-all kunit selftest stress coverage bench sample check patches clean
 
 help:      ## this list
 	@sed -n 's/^\([a-z-]*\): *\(.*[^#]\)\{0,1\}## \(.*\)/  make \1\t\3/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -28,6 +28,9 @@ selftest:  ## the kernel's ftrace selftests about kprobes
 
 stress:    ## everything at once, two minutes; DURATION=seconds, SEED=number
 	@dev/stress/run
+
+coverage:  ## which lines of the subsystem the tests reach, a line a file
+	@dev/coverage
 
 bench:     ## speed and scale beside the tree's own kprobes; under 30 minutes
 	@dev/bench/run
