@@ -84,6 +84,15 @@ STUB(stub_jumps)
 "	int3\n"
 "2:	" ANNOTATE_NOENDBR
 STUB_END(stub_jumps)
+/* Loads from where ERR_PTR() points, which faults; returns that address then. */
+STUB(stub_fixup)
+"	push $-16\n"
+"	pop %" _ASM_AX "\n"
+"3:	" ANNOTATE_NOENDBR
+"	movl (%" _ASM_AX "), %eax\n"
+"4:\n"
+STUB_END(stub_fixup)
+_ASM_EXTABLE(3b, 4b)
 "	.popsection\n"
 );
 
@@ -92,6 +101,7 @@ unsigned long stub_zero(void);
 unsigned long stub_pair(void);
 unsigned long stub_flags(void);
 unsigned long stub_jumps(void);
+unsigned long stub_fixup(void);
 
 /*
  * Addresses inside of stubs, counted from behind the ENDBR. A label would be a
@@ -107,6 +117,7 @@ unsigned long stub_jumps(void);
 #define JUMPS_UD2	IN_STUB(stub_jumps, 11)
 #define JUMPS_INT3	IN_STUB(stub_jumps, 13)
 #define JUMPS_TO	IN_STUB(stub_jumps, 14)
+#define FIXUP_AT	IN_STUB(stub_fixup, 3)
 
 /*
  * These are replaced by a jump, so no constant in the text or data may give
@@ -829,6 +840,41 @@ static void test_ftrace_site(struct kunit *test)
 }
 #endif
 
+#define FIXUP_RESULT	-16UL
+
+static int pre_has_a_fault(struct kprobe *kp, struct pt_regs *regs)
+{
+	to_watch(kp)->pre += stub_fixup() == FIXUP_RESULT;
+	return 0;
+}
+NOKPROBE_SYMBOL(pre_has_a_fault);
+
+/* A fault of the copy is the probed instruction's: its fixup is found. */
+static void test_fault_is_fixed_up(struct kunit *test)
+{
+	struct watch *w = watch_new(test, FIXUP_AT);
+	struct watch *outer = watch_new(test, x86_trap_target);
+
+	KUNIT_ASSERT_EQ(test, stub_fixup(), FIXUP_RESULT);
+	w->kp.post_handler = watch_post;
+	fixture_register(test, &w->kp);
+	KUNIT_EXPECT_EQ(test, stub_fixup(), FIXUP_RESULT);
+	KUNIT_EXPECT_EQ(test, w->pre, 1);
+	KUNIT_EXPECT_EQ(test, w->post, 0);
+	KUNIT_EXPECT_FALSE(test, amid_hit());
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+
+	outer->kp.pre_handler = pre_has_a_fault;
+	outer->kp.post_handler = watch_post;
+	fixture_register(test, &outer->kp);
+	KUNIT_EXPECT_EQ(test, x86_trap_target(1), 7);
+	KUNIT_EXPECT_EQ(test, outer->pre, 1);
+	KUNIT_EXPECT_EQ(test, outer->post, 1);
+	KUNIT_EXPECT_EQ(test, w->kp.nmissed, 1);
+	KUNIT_EXPECT_FALSE(test, amid_hit());
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+}
+
 static struct kunit_case api_x86_cases[] = {
 	KUNIT_CASE_PARAM(test_entry_regs, x86_kind_gen_params),
 	KUNIT_CASE_PARAM(test_flags_and_stack, flags_row_gen_params),
@@ -840,6 +886,7 @@ static struct kunit_case api_x86_cases[] = {
 	KUNIT_CASE(test_jump_users),
 	KUNIT_CASE(test_jump_redirect_of_two),
 	KUNIT_CASE(test_change_flags),
+	KUNIT_CASE(test_fault_is_fixed_up),
 	KUNIT_CASE(test_stack_trace),
 	KUNIT_CASE(test_text_bytes),
 	KUNIT_CASE(test_neighbour_removed),
