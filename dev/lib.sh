@@ -22,6 +22,12 @@ usage()
 	sed -n '2,/^$/{/^# SPDX/d;s/^#$//;s/^# //p}' "$0"
 }
 
+# header FLAVOUR KEY: the value of "# KEY: value" in a fragment of dev/configs
+header()
+{
+	sed -n "s/^# $2: *//p" "$TOP/dev/configs/$1.config" | head -n 1
+}
+
 # show_log FILE: what a person needs of a failed step's log
 show_log()
 {

@@ -849,14 +849,27 @@ static int pre_has_a_fault(struct kprobe *kp, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(pre_has_a_fault);
 
-/* A fault of the copy is the probed instruction's: its fixup is found. */
+static const kprobe_post_handler_t fixup_posts[] = { NULL, watch_post };
+
+static void fixup_desc(const kprobe_post_handler_t *post, char *desc)
+{
+	strscpy(desc, *post ? "post_handler" : "no post_handler", KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(fixup, fixup_posts, fixup_desc);
+
+/*
+ * A fault of the copy is the probed instruction's: its fixup is found. So that it
+ * can be, the copy is the one that is stepped, with a post_handler or without.
+ */
 static void test_fault_is_fixed_up(struct kunit *test)
 {
+	const kprobe_post_handler_t *post = test->param_value;
 	struct watch *w = watch_new(test, FIXUP_AT);
 	struct watch *outer = watch_new(test, x86_trap_target);
 
 	KUNIT_ASSERT_EQ(test, stub_fixup(), FIXUP_RESULT);
-	w->kp.post_handler = watch_post;
+	w->kp.post_handler = *post;
 	fixture_register(test, &w->kp);
 	KUNIT_EXPECT_EQ(test, stub_fixup(), FIXUP_RESULT);
 	KUNIT_EXPECT_EQ(test, w->pre, 1);
@@ -886,7 +899,7 @@ static struct kunit_case api_x86_cases[] = {
 	KUNIT_CASE(test_jump_users),
 	KUNIT_CASE(test_jump_redirect_of_two),
 	KUNIT_CASE(test_change_flags),
-	KUNIT_CASE(test_fault_is_fixed_up),
+	KUNIT_CASE_PARAM(test_fault_is_fixed_up, fixup_gen_params),
 	KUNIT_CASE(test_stack_trace),
 	KUNIT_CASE(test_text_bytes),
 	KUNIT_CASE(test_neighbour_removed),
