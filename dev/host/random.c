@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random bytes, half of them uniform, half in the shape of instructions.  What
- * must hold for any input: no access outside the buffers (the sanitizer's part),
- * an answer of the promised form, the same answer whatever follows, none for
- * less than the whole instruction; copies that name the same operands; displaced
- * code that decodes to its end and leaves by the right address; emulation that
- * touches nothing it should not.
+ * Random bytes, half of them uniform, half in the shape of instructions; and for
+ * each four of these a row of the KUnit suites, as it is or with a byte changed:
+ * the rows are of every class and refusal, so that no seed leaves one out, however
+ * rare its bytes are by chance.  What must hold for any input: no access outside
+ * the buffers (the sanitizer's part), an answer of the promised form, the same
+ * answer whatever follows, none for less than the whole instruction; copies that
+ * name the same operands; displaced code that decodes to its end and leaves by
+ * the right address; emulation that touches nothing it should not.
  */
 #include <linux/errno.h>
 #include <asm/insn.h>
@@ -13,6 +15,7 @@
 #include <asm/ptrace.h>
 
 #include "host.h"
+#include "../../arch/x86/kernel/kprobes/tests/insn_rows.h"
 
 static const u8 prefixes[] = {
 	0x66, 0x67, 0xf2, 0xf3, 0xf0, 0x2e, 0x3e, 0x26, 0x36, 0x64, 0x65,
@@ -43,6 +46,17 @@ static void make_bytes(u8 *bytes, int n)
 		bytes[i] = 0x0f;
 	else if (below(2) && i < n)
 		bytes[i] = branches[below(sizeof(branches))];
+}
+
+static void make_row(u8 *bytes, int n)
+{
+	const struct classify_row *row = &classify_rows[below(ARRAY_SIZE(classify_rows))];
+	int avail = classify_row_avail(row);
+
+	for (int i = 0; i < n; i++)
+		bytes[i] = i < avail ? row->bytes[i] : rnd();
+	if (n && below(2))
+		bytes[below(n)] = rnd();
 }
 
 static bool same(const struct kprobe_insn *a, const struct kprobe_insn *b)
@@ -187,13 +201,13 @@ static void check_emulate(const struct kprobe_insn *insn, const u8 *bytes)
 	free(stack);
 }
 
-static void one(void)
+static void one(void (*make)(u8 *bytes, int n))
 {
 	int n = below(18);
 	u8 *bytes = malloc(n);
 	struct kprobe_insn insn;
 
-	make_bytes(bytes, n);
+	make(bytes, n);
 	kprobe_insn_classify(&insn, bytes, n);
 	check_form(&insn, bytes, n);
 	check_borders(&insn, bytes, n);
@@ -210,15 +224,17 @@ static void one(void)
 
 void test_random(unsigned long iterations)
 {
-	for (unsigned long i = 0; i < iterations; i++)
-		one();
+	for (unsigned long i = 0; i < iterations; i++) {
+		one(make_bytes);
+		if (i % 4 == 0)
+			one(make_row);
+	}
 
 	for (int i = 0; i < KPROBE_INSN_NR; i++)
 		check(seen_class[i] || iterations < 1000000, "class %s never occurred",
 		      kprobe_insn_ops[i].name);
 	for (int i = 0; i < KPROBE_INSN_REFUSAL_NR; i++)
 		check(seen_refusal[i] || iterations < 1000000 ||
-		      i == KPROBE_INSN_FORCED_EMULATION ||
 		      (i == KPROBE_INSN_GS_BASE && BITS == 32),
 		      "refusal '%s' never occurred", kprobe_insn_refusal_name(i));
 }
