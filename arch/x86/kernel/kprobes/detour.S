@@ -27,7 +27,10 @@
  */
 #include <linux/linkage.h>
 #include <linux/objtool.h>
+#include <linux/stringify.h>
+#include <asm/alternative.h>
 #include <asm/asm.h>
+#include <asm/cpufeatures.h>
 #include <asm/frame.h>
 #include <asm/nospec-branch.h>
 #include <asm/percpu.h>
@@ -46,6 +49,16 @@
 #endif
 
 #define PREEMPT_COUNT PER_CPU_VAR(pcpu_hot + DETOUR_PREEMPT_COUNT)
+
+/*
+ * Return with the flags as they are, which the thunk that counts the depth of
+ * calls would change.  The call of the stub is not counted, so that this return
+ * need not be.
+ */
+.macro ret_keeping_flags
+	ALTERNATIVE __stringify(RET), __stringify(ANNOTATE_UNRET_SAFE; ret; int3), \
+		    X86_FEATURE_CALL_DEPTH
+.endm
 
 .macro stub_label name
 	.globl kprobe_stub_\name
@@ -164,7 +177,7 @@ stub_label end
 	sahf
 	pop_registers
 	leaq	5*8(%rsp), %rsp		/* orig_ax, ip, cs, flags, sp */
-	RET
+	ret_keeping_flags
 	IF_PREEMPT_COUNT(8: UNWIND_HINT_REGS)
 	IF_PREEMPT_COUNT(call kprobe_detour_resched)
 	IF_PREEMPT_COUNT(jmp 7b)
@@ -187,7 +200,7 @@ SYM_INNER_LABEL(detour_finish, SYM_L_LOCAL)
 	leaq	3*8(%rsp), %rsp		/* orig_ax, ip, cs */
 	popfq
 	leaq	8(%rsp), %rsp		/* sp */
-	RET
+	ret_keeping_flags
 SYM_CODE_END(kprobe_detour_general)
 
 SYM_CODE_START_LOCAL(detour_changed)
@@ -317,7 +330,7 @@ SYM_CODE_START(kprobe_detour_general)
 	leal	7*4(%esp), %esp		/* ds, es, fs, gs, orig_ax, ip, cs */
 	popfl
 	leal	4(%esp), %esp		/* sp */
-	RET
+	ret_keeping_flags
 SYM_CODE_END(kprobe_detour_general)
 #endif
 
@@ -343,5 +356,5 @@ SYM_CODE_START(kprobe_detour_redirect)
 	popl	%esp
 	popfl
 #endif
-	RET
+	ret_keeping_flags
 SYM_CODE_END(kprobe_detour_redirect)

@@ -19,6 +19,7 @@
 #include <linux/kprobes.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
+#include <asm/cpufeature.h>
 #include <asm/processor-flags.h>
 
 #include "../detour.h"
@@ -53,11 +54,22 @@ static struct kunit_case emulate_cases[] = {
 
 struct emu_machine emu_machine;
 
+/* The first CPUs with 64 bits have no lahf and sahf. */
+static const struct emu_stub *stubs_end(void)
+{
+	const struct emu_stub *end = emu_stubs_end;
+
+	while (end[-1].kind == EMU_NEEDS_LAHF && IS_ENABLED(CONFIG_X86_64) &&
+	       !boot_cpu_has(X86_FEATURE_LAHF_LM))
+		end--;
+	return end;
+}
+
 static const void *stub_gen_params(const void *prev, char *desc)
 {
 	const struct emu_stub *stub = prev ? (const struct emu_stub *)prev + 1 : emu_stubs;
 
-	if (stub == emu_stubs_end)
+	if (stub == stubs_end())
 		return NULL;
 	strscpy(desc, stub->name, KUNIT_PARAM_DESC_SIZE);
 	return stub;
@@ -322,7 +334,7 @@ static void batch_init(struct kunit *test, struct batch *b)
 {
 	int i;
 
-	b->nr = emu_stubs_end - emu_stubs;
+	b->nr = stubs_end() - emu_stubs;
 	b->probes = test_vmalloc(test, b->nr * b->users * sizeof(*b->probes));
 	b->list = test_vmalloc(test, b->nr * b->users * sizeof(*b->list));
 	b->before = test_vmalloc(test, b->nr * sizeof(*b->before));
@@ -359,7 +371,8 @@ static const u8 *batch_body(int i)
 /* A body of their own for one user and for two; the general one for others. */
 static bool batch_direct(const struct batch *b)
 {
-	return IS_ENABLED(CONFIG_X86_64) && b->users <= KPROBE_BODY_USERS;
+	return IS_ENABLED(CONFIG_X86_64) && boot_cpu_has(X86_FEATURE_LAHF_LM) &&
+	       b->users <= KPROBE_BODY_USERS;
 }
 
 static void batch_expect_body(struct kunit *test, const struct batch *b, int i)

@@ -301,8 +301,6 @@ SYM_CODE_END(emu_stub_\name)
 	stub	sbb, EMU_PLAIN, sbb REG_CX, REG_DX
 	stub	bswap, EMU_PLAIN, bswap REG_AX
 	stub	nop_long, EMU_PLAIN, .byte 0x0f, 0x1f, 0x44, 0x00, 0x00
-	stub	lahf, EMU_PLAIN, lahf
-	stub	sahf, EMU_PLAIN, sahf
 	stub	std, EMU_PLAIN, std
 	stub	cmc, EMU_PLAIN, cmc
 	stub	rep_movsb, EMU_STRING, rep movsb
@@ -315,6 +313,9 @@ SYM_CODE_END(emu_stub_\name)
 	call_stub	call_r13, call *%r13
 	leave_stub	jmp_slot_r14, jmp *(%rbx, %r14, 8)
 #endif
+	/* Last, as not every CPU has them. */
+	stub	lahf, EMU_NEEDS_LAHF, lahf
+	stub	sahf, EMU_NEEDS_LAHF, sahf
 
 	.section .rodata
 SYM_DATA_END_LABEL(emu_stubs, SYM_L_GLOBAL, emu_stubs_end)

@@ -43,6 +43,7 @@
 #define EMU_PLAIN		0
 #define EMU_STRING		1	/* si and di point to data */
 #define EMU_POPS_FLAGS		2	/* flags on top of the stack */
+#define EMU_NEEDS_LAHF		3	/* on 64-bit CPUs not always there */
 
 #ifndef __ASSEMBLY__
 
@@ -84,7 +85,7 @@ struct emu_machine {
  * @name:	for people
  * @entry:	where to start
  * @insn:	the instruction itself
- * @kind:	EMU_PLAIN, EMU_STRING, EMU_POPS_FLAGS
+ * @kind:	EMU_PLAIN, EMU_STRING, EMU_POPS_FLAGS, EMU_NEEDS_LAHF
  */
 struct emu_stub {
 	const char *name;
