@@ -6,6 +6,7 @@
  *
  * The stubs use encodings that 32- and 64-bit mode share.
  */
+#include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
 #include <linux/kallsyms.h>
@@ -13,10 +14,13 @@
 #include <linux/objtool.h>
 #include <linux/stacktrace.h>
 
+#include <asm/alternative.h>
 #include <asm/asm.h>
 #include <asm/ibt.h>
 #include <asm/text-patching.h>
 
+#include "../../debug/debug_core.h"
+#include "../internal.h"
 #include "fixture.h"
 
 /* --- Stubs ------------------------------------------------------------------ */
@@ -93,6 +97,18 @@ STUB(stub_fixup)
 "4:\n"
 STUB_END(stub_fixup)
 _ASM_EXTABLE(3b, 4b)
+/* Not executed: an ENDBR, a lock prefix, an operand at the end of what is in reach. */
+STUB(stub_places)
+"	movl $1, %eax\n"
+"	.byte 0xf3, 0x0f, 0x1e, 0xfa\n"
+"	" ANNOTATE_NOENDBR
+"	" LOCK_PREFIX_HERE "\n"
+"	lock\n"
+"	incl (%" _ASM_DX ")\n"
+"	" ANNOTATE_NOENDBR
+"	.byte 0x48, 0x8d, 0x05\n"		/* lea into rax; dec eax, and lea */
+"	.long -0x7ffffff0\n"
+STUB_END(stub_places)
 "	.popsection\n"
 );
 
@@ -102,6 +118,7 @@ unsigned long stub_pair(void);
 unsigned long stub_flags(void);
 unsigned long stub_jumps(void);
 unsigned long stub_fixup(void);
+void stub_places(void);
 
 /*
  * Addresses inside of stubs, counted from behind the ENDBR. A label would be a
@@ -118,6 +135,9 @@ unsigned long stub_fixup(void);
 #define JUMPS_INT3	IN_STUB(stub_jumps, 13)
 #define JUMPS_TO	IN_STUB(stub_jumps, 14)
 #define FIXUP_AT	IN_STUB(stub_fixup, 3)
+#define PLACES_ENDBR	IN_STUB(stub_places, 5)
+#define PLACES_LOCK	IN_STUB(stub_places, 9)
+#define PLACES_FAR	IN_STUB(stub_places, 12)
 
 /*
  * These are replaced by a jump, so no constant in the text or data may give
@@ -697,6 +717,10 @@ static const struct place places[] = {
 	{ "behind the instruction", CARRY_AT, 5, 0 },
 	{ "ud2 of nobody", JUMPS_UD2, 0, -EILSEQ },
 	{ "int3 of nobody", JUMPS_INT3, 0, -EILSEQ },
+	{ "ENDBR in a function", PLACES_ENDBR, 0,
+	  IS_ENABLED(CONFIG_X86_KERNEL_IBT) ? -EILSEQ : 0 },
+	{ "operand out of the copy's reach", PLACES_FAR, 0,
+	  IS_ENABLED(CONFIG_X86_64) ? -EINVAL : 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(place, places, name);
@@ -736,6 +760,68 @@ static void test_place_beside_probe(struct kunit *test)
 	register_as(test, w, false);
 	expect_place(test, test->param_value, "jump");
 }
+
+/*
+ * When a kernel starts on one CPU lock prefixes are patched away, and back if
+ * there can be another one. Under a breakpoint that would be forgotten.
+ */
+static void test_lock_prefix(struct kunit *test)
+{
+	struct place place = { .at = PLACES_LOCK };
+
+	if (num_possible_cpus() > 1 && *PLACES_LOCK == 0x3e)
+		place.error = -EINVAL;
+	expect_place(test, &place, "lock");
+}
+
+/* Only the text has changed: another CPU took the breakpoint away. */
+static void test_stale_trap(struct kunit *test)
+{
+	struct pt_regs regs = {
+		.ip = (unsigned long)PLACES_LOCK + INT3_INSN_SIZE,
+		.cs = __KERNEL_CS,
+	};
+	unsigned long before, after;
+	int handled;
+
+	preempt_disable();
+	before = __this_cpu_read(kprobe_stale_hits);
+	handled = kprobe_int3_handler(&regs);
+	after = __this_cpu_read(kprobe_stale_hits);
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, handled, 1);
+	KUNIT_EXPECT_EQ(test, regs.ip, (unsigned long)PLACES_LOCK);
+	KUNIT_EXPECT_EQ(test, after - before, 1);
+}
+
+#ifdef CONFIG_KGDB
+static void remove_breakpoint(void *addr)
+{
+	dbg_deactivate_sw_breakpoints();
+	dbg_remove_sw_break((unsigned long)addr);
+}
+
+/* A debugger's breakpoint hides an instruction; where probes may not be it may not. */
+static void test_debugger(struct kunit *test)
+{
+	struct watch *w = watch_new(test, CARRY_AT);
+
+	KUNIT_ASSERT_EQ(test, dbg_set_sw_break((unsigned long)CARRY_AT), 0);
+	KUNIT_ASSERT_EQ(test, dbg_activate_sw_breakpoints(), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, remove_breakpoint, CARRY_AT), 0);
+	KUNIT_EXPECT_TRUE(test, is_int3(CARRY_AT));
+	KUNIT_EXPECT_EQ(test, register_kprobe(&w->kp), -EILSEQ);
+	watch_init(w, CARRY_AT + 5);
+	KUNIT_EXPECT_EQ(test, register_kprobe(&w->kp), -EILSEQ);
+	kunit_release_action(test, remove_breakpoint, CARRY_AT);
+
+	KUNIT_EXPECT_FALSE(test, is_int3(CARRY_AT));
+	watch_init(w, CARRY_AT + 5);
+	fixture_register(test, &w->kp);
+	if (IS_ENABLED(CONFIG_KGDB_HONOUR_BLOCKLIST))
+		KUNIT_EXPECT_EQ(test, dbg_set_sw_break((unsigned long)watch_pre), -EINVAL);
+}
+#endif
 
 /* Returns amid a hit may go through any of them. */
 static void test_return_thunks(struct kunit *test)
@@ -840,6 +926,46 @@ static void test_ftrace_site(struct kunit *test)
 }
 #endif
 
+#ifdef CONFIG_KPROBES_ON_FTRACE
+static void notrace take_over(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+			      struct ftrace_regs *fregs)
+{
+}
+
+static struct ftrace_ops patcher = {
+	.func = take_over,
+	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY,
+};
+
+static void remove_patcher(void *ops)
+{
+	unregister_ftrace_function(ops);
+}
+
+/* Beside somebody who may change the instruction pointer it stays disabled. */
+static void test_enable_refused_by_ftrace(struct kunit *test)
+{
+	struct watch *w = watch_new(test, x86_ftrace_target);
+
+	w->kp.flags = KPROBE_FLAG_DISABLED;
+	w->kp.post_handler = watch_post;
+	fixture_register(test, &w->kp);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&patcher, (unsigned long)w->kp.addr, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&patcher), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, remove_patcher, &patcher), 0);
+	KUNIT_EXPECT_EQ(test, enable_kprobe(&w->kp), -EBUSY);
+	KUNIT_EXPECT_TRUE(test, kprobe_disabled(&w->kp));
+	x86_call(x86_ftrace_target, 8);
+	KUNIT_EXPECT_EQ(test, w->pre, 0);
+	kunit_release_action(test, remove_patcher, &patcher);
+
+	KUNIT_EXPECT_EQ(test, enable_kprobe(&w->kp), 0);
+	x86_call(x86_ftrace_target, 8);
+	KUNIT_EXPECT_EQ(test, w->pre, 1);
+	KUNIT_EXPECT_EQ(test, w->post, 1);
+}
+#endif
+
 #define FIXUP_RESULT	-16UL
 
 static int pre_has_a_fault(struct kprobe *kp, struct pt_regs *regs)
@@ -907,6 +1033,11 @@ static struct kunit_case api_x86_cases[] = {
 	KUNIT_CASE(test_neighbour_first),
 	KUNIT_CASE_PARAM(test_place, place_gen_params),
 	KUNIT_CASE_PARAM(test_place_beside_probe, place_gen_params),
+	KUNIT_CASE(test_lock_prefix),
+	KUNIT_CASE(test_stale_trap),
+#ifdef CONFIG_KGDB
+	KUNIT_CASE(test_debugger),
+#endif
 	KUNIT_CASE(test_return_thunks),
 	KUNIT_CASE(test_exception_entry),
 	KUNIT_CASE(test_offset_into_next_symbol),
@@ -914,6 +1045,7 @@ static struct kunit_case api_x86_cases[] = {
 	KUNIT_CASE(test_endbr_is_skipped),
 #ifdef CONFIG_KPROBES_ON_FTRACE
 	KUNIT_CASE(test_ftrace_site),
+	KUNIT_CASE(test_enable_refused_by_ftrace),
 #endif
 	{}
 };

@@ -196,13 +196,14 @@ static int refusal_errno(enum kprobe_insn_refusal refusal)
  * On a machine with one CPU lock prefixes become ds prefixes, and back when
  * another CPU comes.  Only for those is the list of them searched.
  *
- * Context: may sleep.
+ * Context: text_mutex is held.
  * Return: whether it is.
  */
 bool kprobe_alternatives_reserved(const u8 *bytes, unsigned long addr)
 {
+	/* The range ends before its second argument. */
 	return (bytes[0] == 0xf0 || bytes[0] == 0x3e) &&
-	       alternatives_text_reserved((void *)addr, (void *)addr);
+	       alternatives_text_reserved((void *)addr, (void *)addr + 1);
 }
 
 static int refuse(unsigned long addr, int err, const char *why)
