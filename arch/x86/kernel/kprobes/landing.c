@@ -527,6 +527,7 @@ static int landing_new_module(const struct module *mod)
 	return 0;
 }
 
+/* Its per-CPU data has no addresses: the loader relocates none there. */
 static void landing_scan_module(struct kprobe_landing_scan *scan, const struct module *mod)
 {
 	const struct module_memory *mem;
@@ -536,13 +537,6 @@ static void landing_scan_module(struct kprobe_landing_scan *scan, const struct m
 		mem = &mod->mem[type];
 		landing_data(scan, mem->base, mem->base + mem->size, &mem->base);
 	}
-#ifdef CONFIG_SMP
-	if (mod->percpu) {
-		const void *percpu = per_cpu_ptr(mod->percpu, 0);
-
-		landing_data(scan, percpu, percpu + mod->percpu_size, NULL);
-	}
-#endif
 }
 
 /*
