@@ -2,9 +2,11 @@
 /*
  * A probe on the function that ends a module's text. What follows is zeros up
  * to the end of the page, "add %al, (%rax)" to a decoder, two bytes each: from
- * an odd address the last of them reaches over the end of the mapping.
+ * an odd address the last of them reaches over the end of the mapping. Or the
+ * function ends the page.
  *
- * The file that includes this defines LASTFN_PAD, which sets the parity.
+ * The file that includes this defines LASTFN_PAD, which sets the parity, and
+ * LASTFN_AT, what comes before the function.
  */
 #include <linux/linkage.h>
 
@@ -15,6 +17,7 @@ int lastfn_target(int x);
 /* A section of its own: the linker puts it behind .text. */
 asm(
 "	.pushsection .ztext, \"ax\"\n"
+"	" LASTFN_AT
 "	.type lastfn_target, @function\n"
 "lastfn_target:\n"
 "	" ASM_ENDBR

@@ -20,6 +20,7 @@ module_param(dir, charp, 0);
 MODULE_PARM_DESC(dir, "where victim.ko and intruder.ko are");
 
 #define LIST	"/sys/kernel/debug/kprobes/list"
+#define BLACKLIST	"/sys/kernel/debug/kprobes/blacklist"
 
 static int load(const char *name)
 {
@@ -219,18 +220,27 @@ static int on_going(struct notifier_block *nb, unsigned long state, void *data)
 	return NOTIFY_DONE;
 }
 
-/* Register while it goes: too late. */
-static int on_late(struct notifier_block *nb, unsigned long state, void *data)
+static int register_late(struct module *mod)
 {
-	struct module *mod = data;
-
-	if (state != MODULE_STATE_GOING || strcmp(mod->name, "victim"))
+	if (strcmp(mod->name, "victim"))
 		return NOTIFY_DONE;
 	case_aim(&notified, NULL, notified_case->symbol);
 	notified_ret = register_kprobe(&notified.kp);
 	if (!notified_ret)
 		unregister_kprobe(&notified.kp);
 	return NOTIFY_DONE;
+}
+
+/* Register while it goes: too late. */
+static int on_late(struct notifier_block *nb, unsigned long state, void *data)
+{
+	return state == MODULE_STATE_GOING ? register_late(data) : NOTIFY_DONE;
+}
+
+/* Register in init text that has run but is still there: too late, too. */
+static int on_live(struct notifier_block *nb, unsigned long state, void *data)
+{
+	return state == MODULE_STATE_LIVE ? register_late(data) : NOTIFY_DONE;
 }
 
 /* Register in init text before it runs. */
@@ -304,6 +314,21 @@ static void register_going(const struct life_case *c)
 	case_verdict(c->name, notified_ret == -ENOENT, "register_kprobe gave %d", notified_ret);
 }
 
+static void register_live(const struct life_case *c)
+{
+	struct notifier_block nb = { .notifier_call = on_live };
+
+	notified_case = c;
+	notified_ret = 0;
+	register_module_notifier(&nb);
+	if (victim_loaded(c)) {
+		unload("victim");
+		case_verdict(c->name, notified_ret == -ENOENT, "register_kprobe gave %d",
+			     notified_ret);
+	}
+	unregister_module_notifier(&nb);
+}
+
 static void init_text(const struct life_case *c)
 {
 	struct notifier_block nb = { .notifier_call = on_coming, .priority = -10 };
@@ -328,6 +353,46 @@ static void init_text(const struct life_case *c)
 		     late == -ENOENT && !unloaded,
 		     "insmod %d, register %d, %lu hits, gone %d, register afterwards %d, rmmod %d",
 		     loaded, notified_ret, notified.hits, is_gone, late, unloaded);
+}
+
+/* --- Where no probe may be --------------------------------------------------------- */
+
+static int refused(const char *symbol)
+{
+	struct case_probe cp;
+	int ret;
+
+	case_aim(&cp, NULL, symbol);
+	ret = register_kprobe(&cp.kp);
+	if (!ret)
+		unregister_kprobe(&cp.kp);
+	return ret;
+}
+
+static bool blacklisted(const char *symbol)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "grep -qw '%s' " BLACKLIST, symbol);
+	return !case_shell(command);
+}
+
+/* A module has such text of its own, for as long as it is there. */
+static void blacklist(const struct life_case *c)
+{
+	int in_kprobes, in_noinstr;
+	bool shown, left;
+
+	if (!victim_loaded(c))
+		return;
+	in_kprobes = refused("victim_kprobes");
+	in_noinstr = refused("victim_noinstr");
+	shown = blacklisted("victim_kprobes") && blacklisted("victim_noinstr");
+	unload("victim");
+	left = blacklisted("victim_kprobes") || blacklisted("victim_noinstr");
+	case_verdict(c->name, in_kprobes == -EINVAL && in_noinstr == -EINVAL && shown && !left,
+		     "__kprobes %d, noinstr %d, listed %d, afterwards %d", in_kprobes,
+		     in_noinstr, shown, left);
 }
 
 /* --- A jump from another module --------------------------------------------------- */
@@ -427,6 +492,8 @@ static const struct life_case life_cases[] = {
 	{ "unregister-rmmod", "life-unregister-rmmod", unregister_rmmod, "victim_plain", 0, 51 },
 	{ "register-going", "life-register-going", register_going, "victim_plain", 0, 51 },
 	{ "init-text", "life-init-text", init_text, "victim_step", 0, 54 },
+	{ "register-live", "life-register-live", register_live, "victim_step", 0, 54 },
+	{ "blacklist", "life-blacklist", blacklist },
 	{ "intruder", "life-intruder", intruder, "victim_entry", CASE_ENDBR + 2, 53 },
 	{ "intruder-first", "life-intruder-first", intruder_first, "victim_entry", CASE_ENDBR + 2, 53 },
 };

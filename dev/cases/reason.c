@@ -21,6 +21,10 @@ MODULE_PARM_DESC(which, "name of the case; all of them when empty");
 
 extern char *const place_pair, *const place_landing, *const place_tight;
 extern char *const place_key, *const place_fixup, *const place_trap;
+extern char *const place_data;
+
+void reason_data(void);
+void reason_trap(void);
 
 DEFINE_STATIC_KEY_FALSE(reason_key);
 
@@ -104,10 +108,26 @@ CASE_PLACE(fixup)
 "	" ASM_RET
 "	.size reason_trap, . - reason_trap\n"
 CASE_PLACE(trap)
+
+/* What is behind the jump is never executed; it may be read, for all we know. */
+"	.balign 16\n"
+"	.type reason_data, @function\n"
+"reason_data:\n"
+"	" ASM_ENDBR
+"	nop\n"
+".Lat_data:\n"
+"	" ANNOTATE_NOENDBR
+"	jmp 7f\n"
+"	.byte 1, 2, 0x99\n"
+"7:	" ASM_RET
+"	.size reason_data, . - reason_data\n"
+CASE_PLACE(data)
 "	.popsection\n"
 );
+STACK_FRAME_NON_STANDARD(reason_trap);
+STACK_FRAME_NON_STANDARD(reason_data);
 
-static noinline __visible int reason_traced(int x)
+static noinline int reason_traced(int x)
 {
 	return x + 41;
 }
@@ -278,6 +298,8 @@ static const struct reason_case reason_cases[] = {
 	REASON("landing", by_text, &place_landing,
 	       "int3 0 control may land inside the bytes to be replaced"),
 	REASON("no-room", by_text, &place_tight,
+	       "int3 0 the code ends inside the bytes to be replaced"),
+	REASON("data-behind", by_text, &place_data,
 	       "int3 0 the code ends inside the bytes to be replaced"),
 	REASON("reserved", by_text, &place_key,
 	       "int3 0 another code patcher owns some of the bytes"),

@@ -190,6 +190,31 @@ static void run_patch(const char *name)
 		     patched, refused, refused_patch, wrong, probe.hits, probe.posts);
 }
 
+#define SWITCH	"/sys/kernel/debug/kprobes/enabled"
+
+/* Switched on again, a probe that ftrace refuses is told of, and waits. */
+static void run_switch(const char *name)
+{
+	int off, refused, patched, on, again, wrong;
+
+	off = case_shell("echo 0 >" SWITCH);
+	refused = kprobe_add(true);
+	patched = ops_add(&patch);
+	on = case_shell("echo 1 >" SWITCH " 2>/dev/null");
+	wrong = wrong_calls(72);
+	if (!patched)
+		unregister_ftrace_function(&patch);
+	wrong += wrong_calls(71);
+	again = case_shell("echo 0 >" SWITCH "; echo 1 >" SWITCH);
+	wrong += wrong_calls(71);
+	if (!refused)
+		unregister_kprobe(&probe.kp);
+	case_verdict(name, !off && !refused && !patched && on && !again && !wrong &&
+		     probe.hits == CALLS && probe.posts == CALLS && !wrong_calls(71),
+		     "off %d, kprobe %d, patch %d, on %d and %d, wrong %d, hits %lu and %lu",
+		     off, refused, patched, on, again, wrong, probe.hits, probe.posts);
+}
+
 /* --- No return ------------------------------------------------------------------------- */
 
 #define EXITS	20
@@ -258,6 +283,7 @@ static const struct {
 } rows[] = {
 	{ "five", "together-five", run_five },
 	{ "patch", "together-patch", run_patch },
+	{ "switch", "together-switch", run_switch },
 	{ "noreturn", "together-noreturn", run_noreturn },
 };
 

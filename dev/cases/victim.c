@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A module for others to probe, to load and to unload under their probes. */
+#include <linux/kprobes.h>
 #include <linux/linkage.h>
 #include <linux/module.h>
 
 int victim_plain(int x);
 int victim_traced(int x);
 int victim_entry(int x);
+int victim_kprobes(int x);
+int victim_noinstr(int x);
 
 static int sink;
 
@@ -22,6 +25,19 @@ __visible noinline int victim_traced(int x)
 	return x + 52;
 }
 EXPORT_SYMBOL_GPL(victim_traced);
+
+/* Where no probe may be. */
+__visible noinline __kprobes int victim_kprobes(int x)
+{
+	WRITE_ONCE(sink, x);
+	return x + 55;
+}
+
+__visible noinstr int victim_noinstr(int x)
+{
+	WRITE_ONCE(sink, x);
+	return x + 56;
+}
 
 /* A probe is put on the mov, and another module jumps to the add. */
 asm(

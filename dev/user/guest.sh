@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # usage: guest.sh
 #
-# Runs in the guest, as root: the programs, then a probe and a return probe on
-# every function of the file system's core while it is busy.
+# Runs in the guest, as root: what became of an event made at boot, the programs,
+# then a probe and a return probe on every function of the file system's core
+# while it is busy.
 # shellcheck disable=SC2086 # words wanted
 
 # shellcheck source=/dev/null
@@ -38,10 +39,20 @@ workload()
 result()
 {
 	if [ -z "$2" ]; then
-		echo "ok subsystem.$1"
+		echo "ok $1"
 	else
-		echo "not ok subsystem.$1 - $2"
+		echo "not ok $1 - $2"
 	fi
+}
+
+# kprobe_event= has put it on a function of the init text, which ran and is gone.
+boot_event()
+{
+	hit=$(awk '$1 == "at_boot" { print $2 }' $TRACING/kprobe_profile)
+	result boot.hit "$([ "$hit" = 1 ] || echo "hits: ${hit:-no such event}")"
+	result boot.gone "$(grep -q 'GONE' $LIST || cat $LIST)"
+	echo 0 >$TRACING/events/kprobes/at_boot/enable
+	result boot.removed "$(echo -:at_boot 2>&1 >>$TRACING/kprobe_events; cat $LIST)"
 }
 
 # add_all() - prints how many were taken
@@ -71,21 +82,22 @@ every_function()
 {
 	workload >/tmp/without
 	taken=$(add_all)
-	result taken "$([ "$taken" -ge 200 ] || echo "only $taken probes")"
+	result subsystem.taken "$([ "$taken" -ge 200 ] || echo "only $taken probes")"
 	echo 1 >$TRACING/events/sub/enable
 	for _ in 1 2 3; do
 		workload >/tmp/with
-		result unchanged "$(cmp /tmp/without /tmp/with 2>&1)"
+		result subsystem.unchanged "$(cmp /tmp/without /tmp/with 2>&1)"
 	done
 	echo "# $taken probes, $(hits) hits, $(missed) missed"
-	result hit "$([ "$(hits)" -ge 10000 ] || echo "only $(hits) hits")"
+	result subsystem.hit "$([ "$(hits)" -ge 10000 ] || echo "only $(hits) hits")"
 	echo 0 >$TRACING/events/sub/enable
 	: >$TRACING/kprobe_events
-	result removed "$(head -n 3 $LIST)"
+	result subsystem.removed "$(head -n 3 $LIST)"
 	workload >/tmp/with
-	result afterwards "$(cmp /tmp/without /tmp/with 2>&1)"
+	result subsystem.afterwards "$(cmp /tmp/without /tmp/with 2>&1)"
 }
 
+boot_event
 /user/bpf
 /user/lines "$SEED" "$LINES"
 every_function

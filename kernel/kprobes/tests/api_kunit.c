@@ -354,6 +354,46 @@ static void test_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->pre, 1);
 }
 
+/* Where there is no symbol nothing can be blacklisted. */
+static void test_blacklist_of_nothing(struct kunit *test)
+{
+	unsigned long data = (unsigned long)test;
+
+	KUNIT_EXPECT_EQ(test, kprobe_add_ksym_blacklist(data), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kprobe_add_area_blacklist(data, data + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kprobe_add_area_blacklist(data, data), 0);
+	KUNIT_EXPECT_FALSE(test, within_kprobe_blacklist(data));
+}
+
+#ifdef __ARCH_WANT_KPROBES_INSN_SLOT
+#define MORE_SLOTS_THAN_A_PAGE_HAS	(PAGE_SIZE / MAX_INSN_SIZE + 1)
+
+/* For others that execute copies of instructions. Pages come and go with them. */
+static void test_insn_slots(struct kunit *test)
+{
+	kprobe_opcode_t **slots;
+	int i;
+
+	slots = kunit_kcalloc(test, MORE_SLOTS_THAN_A_PAGE_HAS, sizeof(*slots), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, slots);
+	for (i = 0; i < MORE_SLOTS_THAN_A_PAGE_HAS; i++) {
+		slots[i] = get_insn_slot();
+		if (!slots[i])
+			break;
+		KUNIT_EXPECT_TRUE(test, is_kprobe_insn_slot((unsigned long)slots[i]));
+	}
+	KUNIT_EXPECT_EQ(test, i, MORE_SLOTS_THAN_A_PAGE_HAS);
+	KUNIT_EXPECT_FALSE(test, is_kprobe_insn_slot((unsigned long)slots));
+	while (i--)
+		free_insn_slot(slots[i], 0);
+	for (i = 0; i < MORE_SLOTS_THAN_A_PAGE_HAS; i++) {
+		if (!is_kprobe_insn_slot((unsigned long)slots[i]))
+			return;
+	}
+	KUNIT_FAIL(test, "no page was given back");
+}
+#endif
+
 static void test_static_call_still_updates(struct kunit *test)
 {
 	struct watch *w = watch_new(test, NULL);
@@ -525,6 +565,27 @@ static void test_array_with_bad_element(struct kunit *test)
 
 	array_init(w, kps);
 	KUNIT_ASSERT_EQ(test, register_kprobes(kps, ARRAY_PROBES), 0);
+	unregister_kprobes(kps, ARRAY_PROBES);
+}
+
+/* Of one that was found by its symbol only the symbol is left. */
+static void test_array_undoes_symbol(struct kunit *test)
+{
+	struct kprobe *kps[ARRAY_PROBES];
+	struct watch *w;
+
+	w = kunit_kcalloc(test, ARRAY_PROBES, sizeof(*w), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	array_init(w, kps);
+	w[0].kp.addr = NULL;
+	w[0].kp.symbol_name = "schedule";
+	w[1].kp.addr = (void *)nokprobe_target;
+	KUNIT_EXPECT_EQ(test, register_kprobes(kps, ARRAY_PROBES), -EINVAL);
+	KUNIT_EXPECT_NULL(test, w[0].kp.addr);
+	KUNIT_EXPECT_EQ(test, w[0].kp.flags, 0);
+
+	w[1].kp.addr = (void *)array_targets[1];
+	KUNIT_EXPECT_EQ(test, register_kprobes(kps, ARRAY_PROBES), 0);
 	unregister_kprobes(kps, ARRAY_PROBES);
 }
 
@@ -1043,6 +1104,10 @@ static void test_miss_while_busy(struct kunit *test)
 
 static struct kunit_case api_cases[] = {
 	KUNIT_CASE_PARAM(test_refused, refusal_gen_params),
+	KUNIT_CASE(test_blacklist_of_nothing),
+#ifdef __ARCH_WANT_KPROBES_INSN_SLOT
+	KUNIT_CASE(test_insn_slots),
+#endif
 	KUNIT_CASE(test_static_call_still_updates),
 	KUNIT_CASE(test_jump_label_still_switches),
 	KUNIT_CASE(test_refused_while_registered),
@@ -1052,6 +1117,7 @@ static struct kunit_case api_cases[] = {
 	KUNIT_CASE(test_array_of_none),
 	KUNIT_CASE(test_array),
 	KUNIT_CASE_PARAM(test_array_with_bad_element, bad_element_gen_params),
+	KUNIT_CASE(test_array_undoes_symbol),
 	KUNIT_CASE(test_array_with_duplicate),
 	KUNIT_CASE(test_array_of_hundred),
 	KUNIT_CASE_PARAM(test_hit, kind_gen_params),

@@ -6,6 +6,7 @@
  * should_failslab() is asked before every allocation; a probe on it answers
  * for this task. Whatever a worker allocates is not covered.
  */
+#include <linux/delay.h>
 #include <linux/error-injection.h>
 #include <linux/fault-inject.h>
 #include <linux/sched.h>
@@ -82,6 +83,28 @@ static const struct nomem_row nomem_rows[] = {
 
 KUNIT_ARRAY_PARAM_DESC(nomem, nomem_rows, name);
 
+/* Whether there are no sites but those in the table. */
+static bool all_are_in_table(void)
+{
+	struct kprobe_site *site;
+	unsigned int pos, nr = 0;
+
+	guard(mutex)(&kprobe_mutex);
+	for_each_kprobe_site(site, pos)
+		nr++;
+	return kprobe_sites_alive() == nr;
+}
+
+/* What is retired is freed some grace periods later. */
+static void expect_all_freed(struct kunit *test)
+{
+	int tries;
+
+	for (tries = 0; tries < 200 && !all_are_in_table(); tries++)
+		msleep(50);
+	KUNIT_EXPECT_TRUE(test, all_are_in_table());
+}
+
 static void expect_absent(struct kunit *test, struct watch *w, struct watch *other)
 {
 	const struct nomem_row *row = test->param_value;
@@ -153,6 +176,7 @@ static void test_register(struct kunit *test)
 		wait_for_kprobe_optimizer();
 	}
 	KUNIT_EXPECT_FALSE_MSG(test, denied, "no end of allocations");
+	expect_all_freed(test);
 	KUNIT_EXPECT_EQ(test, no_detour, IS_ENABLED(CONFIG_OPTPROBES) && row->detour);
 }
 
@@ -186,6 +210,7 @@ static void test_array(struct kunit *test)
 		wait_for_kprobe_optimizer();
 	}
 	KUNIT_EXPECT_FALSE_MSG(test, denied, "no end of allocations");
+	expect_all_freed(test);
 }
 
 #ifdef CONFIG_KRETPROBES
@@ -219,6 +244,7 @@ static void test_return_probe(struct kunit *test)
 		wait_for_kprobe_optimizer();
 	}
 	KUNIT_EXPECT_FALSE_MSG(test, denied, "no end of allocations");
+	expect_all_freed(test);
 }
 #endif
 

@@ -32,10 +32,16 @@ never_optimized_on_ftrace()
 	! listed '\[OPTIMIZED\].*\[FTRACE\]'
 }
 
+# How many traps came too late is a number of its own.
+counts_stale_hits()
+{
+	grep -qxE '[0-9]+' $KPROBES/stale_hits
+}
+
 require_kprobes
 require_events
 choose_offset || skip_all "no second instruction found in $FUNCTION"
-ktap_set_plan 10
+ktap_set_plan 11
 
 add_event entry "$FUNCTION"
 add_event inside "$FUNCTION+$OFFSET"
@@ -44,6 +50,7 @@ hex=$(printf %x $OFFSET)
 
 result "every line is well formed" all_lines_well_formed
 result "the file is root's to read" readable_by_root_only
+result "stale hits are counted" counts_stale_hits
 result "a new event is disabled" listed "$(where k "$hex").*\\[DISABLED\\]"
 result "a return probe is an r" listed "$(where r '[0-9a-f]+').*\\[DISABLED\\]"
 switch_event inside 1
