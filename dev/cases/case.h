@@ -40,10 +40,14 @@
 #define CASE_ENDBR	0
 #endif
 
-/* A function of two instructions that a jump replaces together: x + 24. */
+/*
+ * A function of two instructions that a jump replaces together: x + 24. In front
+ * of it is room for what the kernel may make its callers enter it through.
+ */
 #define CASE_PAIR(function)						\
 "	.pushsection .text\n"						\
 "	.balign 16\n"							\
+"	.skip 16, 0x90\n"						\
 "	.type " #function ", @function\n"				\
 #function ":\n"							\
 "	" ASM_ENDBR							\
