@@ -65,6 +65,12 @@ static noinline int nomem_ftrace_target(int x)
 	return x + 3;
 }
 
+static noinline int nomem_other_ftrace_target(int x)
+{
+	WRITE_ONCE(sink, x);
+	return x + 4;
+}
+
 typedef int (*nomem_fn)(int x);
 
 struct nomem_row {
@@ -180,7 +186,12 @@ static void test_register(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, no_detour, IS_ENABLED(CONFIG_OPTPROBES) && row->detour);
 }
 
-#define NOMEM_ARRAY	3
+/* Two of them ftrace is told of together. */
+static const nomem_fn nomem_array[] = {
+	nomem_target, nomem_ftrace_target, nomem_target, nomem_other_ftrace_target,
+};
+
+#define NOMEM_ARRAY	ARRAY_SIZE(nomem_array)
 
 static void test_array(struct kunit *test)
 {
@@ -194,7 +205,7 @@ static void test_array(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, w);
 	for (nth = 1; denied && nth <= MOST_ALLOCATIONS; nth++) {
 		for (i = 0; i < NOMEM_ARRAY; i++) {
-			watch_init(&w[i], i == 1 ? nomem_ftrace_target : nomem_target);
+			watch_init(&w[i], nomem_array[i]);
 			kps[i] = &w[i].kp;
 		}
 		deny_start(nth);
