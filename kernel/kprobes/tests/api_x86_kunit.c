@@ -118,7 +118,7 @@ unsigned long stub_pair(void);
 unsigned long stub_flags(void);
 unsigned long stub_jumps(void);
 unsigned long stub_fixup(void);
-void stub_places(void);
+unsigned long stub_places(void);
 
 /*
  * Addresses inside of stubs, counted from behind the ENDBR. A label would be a

@@ -16,10 +16,10 @@
  * handlers in another way for one user, for two and for more.
  */
 #include <kunit/test.h>
+#include <linux/cpufeature.h>
 #include <linux/kprobes.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
-#include <asm/cpufeature.h>
 #include <asm/processor-flags.h>
 
 #include "../detour.h"
