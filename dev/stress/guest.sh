@@ -193,5 +193,6 @@ put $KMEMLEAK clear
 arm_failslab
 round counted 1 flip_sysctl flip_tracer flip_module read_lists 'flip_cpu 1' 'flip_cpu 2'
 round switched 0 flip_sysctl flip_switch flip_tracer flip_module 'flip_cpu 1' 'flip_cpu 3'
+echo "# stale: $(cat /sys/kernel/debug/kprobes/stale_hits) hits"
 find_leaks
 exit 0

@@ -774,7 +774,10 @@ static void test_lock_prefix(struct kunit *test)
 	expect_place(test, &place, "lock");
 }
 
-/* Only the text has changed: another CPU took the breakpoint away. */
+/*
+ * Another CPU took the breakpoint away. The instruction is resumed, so that not
+ * even an emulator with a stale copy of the text comes back for ever.
+ */
 static void test_stale_trap(struct kunit *test)
 {
 	struct pt_regs regs = {
@@ -791,6 +794,7 @@ static void test_stale_trap(struct kunit *test)
 	preempt_enable();
 	KUNIT_EXPECT_EQ(test, handled, 1);
 	KUNIT_EXPECT_EQ(test, regs.ip, (unsigned long)PLACES_LOCK);
+	KUNIT_EXPECT_EQ(test, regs.flags, X86_EFLAGS_RF);
 	KUNIT_EXPECT_EQ(test, after - before, 1);
 }
 

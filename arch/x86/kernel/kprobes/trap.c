@@ -210,6 +210,10 @@ static nokprobe_inline void handle_hit(struct kprobe *p, struct pt_regs *regs)
  * The trap was taken, but meanwhile the breakpoint went away and its site with
  * it.  Where another CPU's trap is delivered late this does happen; the
  * instruction that is there now is the one to execute.
+ *
+ * It is resumed as behind a fault: a debugger's breakpoint on it has been seen.
+ * An emulator that has kept its translation of the int3 has another one for the
+ * resume flag; with the kept one this would come back for ever.
  */
 static bool handle_stale(struct pt_regs *regs, unsigned long addr)
 {
@@ -222,6 +226,7 @@ static bool handle_stale(struct pt_regs *regs, unsigned long addr)
 		return poke_int3_handler(regs);
 	this_cpu_inc(kprobe_stale_hits);
 	regs->ip = addr;
+	regs->flags |= X86_EFLAGS_RF;
 	return true;
 }
 NOKPROBE_SYMBOL(handle_stale);
