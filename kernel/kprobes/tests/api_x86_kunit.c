@@ -97,6 +97,15 @@ STUB(stub_fixup)
 "4:\n"
 STUB_END(stub_fixup)
 _ASM_EXTABLE(3b, 4b)
+/* What no CPU does that is no hypervisor: an invalid opcode, and 1 behind it. */
+STUB(stub_invalid)
+"	xor %eax, %eax\n"
+"	" ANNOTATE_NOENDBR
+"5:	vmread %" _ASM_CX ", %" _ASM_DX "\n"
+"	inc %eax\n"
+"6:	inc %eax\n"
+STUB_END(stub_invalid)
+_ASM_EXTABLE(5b, 6b)
 /* Not executed: an ENDBR, a lock prefix, an operand at the end of what is in reach. */
 STUB(stub_places)
 "	movl $1, %eax\n"
@@ -118,6 +127,7 @@ unsigned long stub_pair(void);
 unsigned long stub_flags(void);
 unsigned long stub_jumps(void);
 unsigned long stub_fixup(void);
+unsigned long stub_invalid(void);
 unsigned long stub_places(void);
 
 /*
@@ -135,6 +145,7 @@ unsigned long stub_places(void);
 #define JUMPS_INT3	IN_STUB(stub_jumps, 13)
 #define JUMPS_TO	IN_STUB(stub_jumps, 14)
 #define FIXUP_AT	IN_STUB(stub_fixup, 3)
+#define INVALID_AT	IN_STUB(stub_invalid, 2)
 #define PLACES_ENDBR	IN_STUB(stub_places, 5)
 #define PLACES_LOCK	IN_STUB(stub_places, 9)
 #define PLACES_FAR	IN_STUB(stub_places, 12)
@@ -1018,6 +1029,23 @@ static void test_fault_is_fixed_up(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
 }
 
+/* The same of a fault that kprobes hear of by a notifier only. */
+static void test_invalid_opcode_is_fixed_up(struct kunit *test)
+{
+	struct watch *w = watch_new(test, INVALID_AT);
+	int i;
+
+	if (stub_invalid() != 1)
+		kunit_skip(test, "this CPU does it");
+	fixture_register(test, &w->kp);
+	for (i = 1; i <= 3; i++) {
+		KUNIT_EXPECT_EQ(test, stub_invalid(), 1);
+		KUNIT_EXPECT_EQ(test, w->pre, i);
+		KUNIT_EXPECT_FALSE(test, amid_hit());
+		KUNIT_EXPECT_FALSE(test, irqs_disabled());
+	}
+}
+
 static struct kunit_case api_x86_cases[] = {
 	KUNIT_CASE_PARAM(test_entry_regs, x86_kind_gen_params),
 	KUNIT_CASE_PARAM(test_flags_and_stack, flags_row_gen_params),
@@ -1030,6 +1058,7 @@ static struct kunit_case api_x86_cases[] = {
 	KUNIT_CASE(test_jump_redirect_of_two),
 	KUNIT_CASE(test_change_flags),
 	KUNIT_CASE_PARAM(test_fault_is_fixed_up, fixup_gen_params),
+	KUNIT_CASE(test_invalid_opcode_is_fixed_up),
 	KUNIT_CASE(test_stack_trace),
 	KUNIT_CASE(test_text_bytes),
 	KUNIT_CASE(test_neighbour_removed),

@@ -79,6 +79,7 @@ static void hit_push(struct kprobe *p)
 		BUG();
 	}
 	kcb->depth++;
+	barrier();
 	prev->kp = kprobe_running();
 	prev->status = kcb->kprobe_status;
 	prev->saved_flags = kcb->kprobe_saved_flags;
@@ -86,14 +87,17 @@ static void hit_push(struct kprobe *p)
 }
 NOKPROBE_SYMBOL(hit_push);
 
+/* An NMI's hit takes the place above the depth: it is given up last. */
 static void hit_pop(void)
 {
 	struct kprobe_ctlblk *kcb = get_kprobe_ctlblk();
-	struct prev_kprobe *prev = &kcb->prev[--kcb->depth];
+	struct prev_kprobe *prev = &kcb->prev[kcb->depth - 1];
 
 	__this_cpu_write(current_kprobe, prev->kp);
 	kcb->kprobe_status = prev->status;
 	kcb->kprobe_saved_flags = prev->saved_flags;
+	barrier();
+	kcb->depth--;
 }
 NOKPROBE_SYMBOL(hit_pop);
 
@@ -287,3 +291,27 @@ int kprobe_fault_handler(struct pt_regs *regs, int trapnr)
 	return 0;
 }
 NOKPROBE_SYMBOL(kprobe_fault_handler);
+
+/**
+ * kprobe_exceptions_notify() - a trap that has no direct call is about to be handled
+ * @self:	the notifier block
+ * @val:	enum die_val
+ * @data:	struct die_args
+ *
+ * Page faults and general protection faults call kprobe_fault_handler() before
+ * they look for a fixup; invalid opcodes and others have a die notification there.
+ *
+ * Context: trap.
+ * Return: NOTIFY_DONE.
+ */
+int kprobe_exceptions_notify(struct notifier_block *self, unsigned long val,
+			     void *data)
+{
+	struct die_args *args = data;
+
+	if (val == DIE_TRAP && args->regs && !user_mode(args->regs) &&
+	    !preemptible() && kprobe_running())
+		kprobe_fault_handler(args->regs, args->trapnr);
+	return NOTIFY_DONE;
+}
+NOKPROBE_SYMBOL(kprobe_exceptions_notify);
