@@ -273,37 +273,41 @@ static __used DEFINE_STATIC_KEY_FALSE(landing_test_key_off);
  * Functions whose first 7 bytes are three instructions.  Control may arrive at
  * the second one, two bytes in, in the way the function is named after.  The
  * labels there are no symbols: these would be landings by themselves.
+ *
+ * There are two of each.  Any word of the kernel may look by chance like the
+ * address of another of these bytes, which makes a landing of it: not in both.
  */
 #define LANDING_TEST_FUNC(name, tail)				\
 	"	.balign 16\n"					\
-	"	.type landing_test_" #name ", @function\n"	\
-	"	.globl landing_test_" #name "\n"		\
-	"landing_test_" #name ":\n"				\
+	"	.type landing_test_" #name "_\\copy, @function\n" \
+	"	.globl landing_test_" #name "_\\copy\n"		\
+	"landing_test_" #name "_\\copy:\n"			\
 	ANNOTATE_NOENDBR					\
 	"	mov %edi, %eax\n"				\
-	".L_landing_test_" #name "_mid:\n"			\
+	".L_landing_mid_" #name "_\\copy:\n"			\
 	ANNOTATE_NOENDBR					\
 	"	add %edi, %eax\n"				\
 	"	add $5, %eax\n"					\
 	tail							\
 	"	" ASM_RET					\
-	"	.size landing_test_" #name ", . - landing_test_" #name "\n"
+	"	.size landing_test_" #name "_\\copy, . - landing_test_" #name "_\\copy\n"
 
 /* Who goes to the middle of these, in another symbol.  Never runs. */
 #define LANDING_TEST_TO_COLD(name)				\
-	"	js landing_test_" #name ".cold\n"
+	"	js landing_test_" #name "_\\copy\\().cold\n"
 
 #define LANDING_TEST_COLD(name, insn)				\
-	"	.type landing_test_" #name ".cold, @function\n"	\
-	"landing_test_" #name ".cold:\n"			\
+	"	.type landing_test_" #name "_\\copy\\().cold, @function\n" \
+	"landing_test_" #name "_\\copy\\().cold:\n"			\
 	"	" insn						\
 	"	" ASM_RET					\
-	"	.size landing_test_" #name ".cold, . - landing_test_" #name ".cold\n"
+	"	.size landing_test_" #name "_\\copy\\().cold, . - landing_test_" #name "_\\copy\\().cold\n"
 
 #define MID_OFFSET	2
 #define REGION_SIZE	7
 
-asm("	.pushsection .text, \"ax\"\n"
+asm("	.irp copy, a, b\n"
+	"	.pushsection .text, \"ax\"\n"
 	LANDING_TEST_FUNC(none, "")
 	LANDING_TEST_FUNC(branch, LANDING_TEST_TO_COLD(branch))
 	LANDING_TEST_FUNC(key, LANDING_TEST_TO_COLD(key))
@@ -311,52 +315,55 @@ asm("	.pushsection .text, \"ax\"\n"
 	LANDING_TEST_FUNC(word, "")
 	LANDING_TEST_FUNC(operand, LANDING_TEST_TO_COLD(operand))
 
-	LANDING_TEST_COLD(branch, "js .L_landing_test_branch_mid\n")
+	LANDING_TEST_COLD(branch, "js .L_landing_mid_branch_\\copy\n")
 	LANDING_TEST_COLD(key, "1: .byte " __stringify(BYTES_NOP5) "\n")
 	LANDING_TEST_COLD(fixup, "2: mov (%" _ASM_DX "), %eax\n")
-	LANDING_TEST_COLD(operand, _ASM_MOV " $.L_landing_test_operand_mid, %" _ASM_AX "\n")
+	LANDING_TEST_COLD(operand, _ASM_MOV " $.L_landing_mid_operand_\\copy, %" _ASM_AX "\n")
 	"	.popsection\n"
 
 #ifdef CONFIG_JUMP_LABEL
 	"	.pushsection __jump_table, \"aw\"\n"
 	"	" _ASM_ALIGN "\n"
-	"	.long 1b - ., .L_landing_test_key_mid - .\n"
+	"	.long 1b - ., .L_landing_mid_key_\\copy - .\n"
 	"	" _ASM_PTR " landing_test_key_off - .\n"
 	"	.popsection\n"
 #endif
 	"	.pushsection .rodata, \"a\"\n"
 	"	" _ASM_ALIGN "\n"
-	"	" _ASM_PTR " .L_landing_test_word_mid\n"
+	"	" _ASM_PTR " .L_landing_mid_word_\\copy\n"
 	"	.popsection\n"
-	_ASM_EXTABLE(2b, .L_landing_test_fixup_mid)
+	_ASM_EXTABLE(2b, .L_landing_mid_fixup_\\copy)
+	"	.endr\n"
 );
 
-asmlinkage void landing_test_none(void);
-asmlinkage void landing_test_branch(void);
-asmlinkage void landing_test_key(void);
-asmlinkage void landing_test_fixup(void);
-asmlinkage void landing_test_word(void);
-asmlinkage void landing_test_operand(void);
+#define LANDING_TEST_DECLARE(name)				\
+	asmlinkage void landing_test_##name##_a(void);		\
+	asmlinkage void landing_test_##name##_b(void)
+
+LANDING_TEST_DECLARE(none);
+LANDING_TEST_DECLARE(branch);
+LANDING_TEST_DECLARE(key);
+LANDING_TEST_DECLARE(fixup);
+LANDING_TEST_DECLARE(word);
+LANDING_TEST_DECLARE(operand);
+
+#define REGION(name, way, want)					\
+	{ name, { (unsigned long)landing_test_##way##_a,	\
+		  (unsigned long)landing_test_##way##_b }, want }
 
 static const struct region_row {
 	const char *name;
-	unsigned long code;
+	unsigned long code[2];
 	enum kprobe_landing want;
 } region_rows[] = {
-	{ "none", (unsigned long)landing_test_none,
-	  KPROBE_LANDING_NONE },
-	{ "branch from another symbol", (unsigned long)landing_test_branch,
-	  KPROBE_LANDING_INSIDE },
+	REGION("none", none, KPROBE_LANDING_NONE),
+	REGION("branch from another symbol", branch, KPROBE_LANDING_INSIDE),
 #ifdef CONFIG_JUMP_LABEL
-	{ "static key that is off", (unsigned long)landing_test_key,
-	  KPROBE_LANDING_INSIDE },
+	REGION("static key that is off", key, KPROBE_LANDING_INSIDE),
 #endif
-	{ "fixup of another symbol", (unsigned long)landing_test_fixup,
-	  KPROBE_LANDING_INSIDE },
-	{ "label in data", (unsigned long)landing_test_word,
-	  KPROBE_LANDING_INSIDE },
-	{ "label as operand", (unsigned long)landing_test_operand,
-	  KPROBE_LANDING_INSIDE },
+	REGION("fixup of another symbol", fixup, KPROBE_LANDING_INSIDE),
+	REGION("label in data", word, KPROBE_LANDING_INSIDE),
+	REGION("label as operand", operand, KPROBE_LANDING_INSIDE),
 };
 
 static void region_desc(const struct region_row *row, char *desc)
@@ -369,7 +376,7 @@ KUNIT_ARRAY_PARAM(region, region_rows, region_desc);
 /* The map is made when a probe first wants a jump: want one. */
 static void want_map(struct kunit *test)
 {
-	struct kprobe probe = { .addr = (kprobe_opcode_t *)landing_test_none };
+	struct kprobe probe = { .addr = (kprobe_opcode_t *)landing_test_none_a };
 	int i;
 
 	if (kprobe_landing_ready())
@@ -383,45 +390,33 @@ static void want_map(struct kunit *test)
 		kunit_skip(test, "no map: optimization is off");
 }
 
-/*
- * Any word of the kernel's data may look like an address by chance, now and then
- * one of those that are asked for here. That is no fault, unless it is frequent.
- */
-static int region_strays;
-
-#define MOST_STRAYS	1
-
-static void expect_none(struct kunit *test, unsigned long from, unsigned long to)
+/* At the first byte and behind the last one it is harmless. */
+static bool exact(unsigned long start, enum kprobe_landing want)
 {
-	enum kprobe_landing landing = kprobe_landing_query(from, to);
+	unsigned long mid = start + MID_OFFSET, end = start + REGION_SIZE;
 
-	KUNIT_EXPECT_NE(test, landing, KPROBE_LANDING_NO_MAP);
-	if (landing == KPROBE_LANDING_INSIDE)
-		region_strays++;
-	KUNIT_EXPECT_LE(test, region_strays, MOST_STRAYS);
+	return kprobe_landing_query(start, end) == want &&
+	       kprobe_landing_query(start, mid + 1) == want &&
+	       kprobe_landing_query(mid, end) == KPROBE_LANDING_NONE &&
+	       kprobe_landing_query(start, mid) == KPROBE_LANDING_NONE;
 }
 
 static void landing_test_region(struct kunit *test)
 {
 	const struct region_row *row = test->param_value;
-	unsigned long start = row->code;
-	unsigned long mid = start + MID_OFFSET, end = start + REGION_SIZE;
+	int i;
 
 	want_map(test);
-	if (row->want == KPROBE_LANDING_INSIDE) {
-		KUNIT_EXPECT_EQ(test, kprobe_landing_query(start, end), row->want);
-		KUNIT_EXPECT_EQ(test, kprobe_landing_query(start, mid + 1), row->want);
-	} else {
-		expect_none(test, start, end);
-	}
-	/* At the first byte and behind the last one it is harmless. */
-	expect_none(test, mid, end);
-	expect_none(test, start, mid);
+	for (i = 0; row->want == KPROBE_LANDING_INSIDE && i < ARRAY_SIZE(row->code); i++)
+		KUNIT_EXPECT_EQ(test, row->want,
+				kprobe_landing_query(row->code[i], row->code[i] + MID_OFFSET + 1));
+	KUNIT_EXPECT_TRUE(test, exact(row->code[0], row->want) ||
+				exact(row->code[1], row->want));
 }
 
 static void landing_test_symbol(struct kunit *test)
 {
-	unsigned long start = (unsigned long)landing_test_branch;
+	unsigned long start = (unsigned long)landing_test_branch_a;
 
 	want_map(test);
 	/* As a constant, start + 1 would be a landing itself. */
@@ -432,7 +427,7 @@ static void landing_test_symbol(struct kunit *test)
 
 static void landing_test_no_map(struct kunit *test)
 {
-	unsigned long start = (unsigned long)landing_test_none;
+	unsigned long start = (unsigned long)landing_test_none_a;
 
 	want_map(test);
 	KUNIT_EXPECT_EQ(test, kprobe_landing_query((unsigned long)&fake, (unsigned long)&fake + 5),
