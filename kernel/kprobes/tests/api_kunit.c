@@ -493,6 +493,15 @@ static void array_init(struct watch *w, struct kprobe **kps)
 	}
 }
 
+static struct watch *array_new(struct kunit *test, struct kprobe **kps)
+{
+	struct watch *w = kunit_kcalloc(test, ARRAY_PROBES, sizeof(*w), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	array_init(w, kps);
+	return w;
+}
+
 static void array_call(void)
 {
 	int i;
@@ -516,12 +525,9 @@ static void test_array_of_none(struct kunit *test)
 static void test_array(struct kunit *test)
 {
 	struct kprobe *kps[ARRAY_PROBES];
-	struct watch *w;
+	struct watch *w = array_new(test, kps);
 	int i;
 
-	w = kunit_kcalloc(test, ARRAY_PROBES, sizeof(*w), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	array_init(w, kps);
 	KUNIT_ASSERT_EQ(test, register_kprobes(kps, ARRAY_PROBES), 0);
 	array_call();
 	unregister_kprobes(kps, ARRAY_PROBES);
@@ -554,11 +560,8 @@ static void test_array_with_bad_element(struct kunit *test)
 {
 	const struct bad_element *bad = test->param_value;
 	struct kprobe *kps[ARRAY_PROBES];
-	struct watch *w;
+	struct watch *w = array_new(test, kps);
 
-	w = kunit_kcalloc(test, ARRAY_PROBES, sizeof(*w), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	array_init(w, kps);
 	w[bad->index].kp.addr = (void *)nokprobe_target;
 	KUNIT_EXPECT_EQ(test, register_kprobes(kps, ARRAY_PROBES), -EINVAL);
 	expect_nothing_registered(test, w);
@@ -572,11 +575,8 @@ static void test_array_with_bad_element(struct kunit *test)
 static void test_array_undoes_symbol(struct kunit *test)
 {
 	struct kprobe *kps[ARRAY_PROBES];
-	struct watch *w;
+	struct watch *w = array_new(test, kps);
 
-	w = kunit_kcalloc(test, ARRAY_PROBES, sizeof(*w), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	array_init(w, kps);
 	w[0].kp.addr = NULL;
 	w[0].kp.symbol_name = "schedule";
 	w[1].kp.addr = (void *)nokprobe_target;
@@ -592,11 +592,8 @@ static void test_array_undoes_symbol(struct kunit *test)
 static void test_array_with_duplicate(struct kunit *test)
 {
 	struct kprobe *kps[ARRAY_PROBES];
-	struct watch *w;
+	struct watch *w = array_new(test, kps);
 
-	w = kunit_kcalloc(test, ARRAY_PROBES, sizeof(*w), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	array_init(w, kps);
 	kps[2] = kps[0];
 	KUNIT_EXPECT_EQ(test, register_kprobes(kps, ARRAY_PROBES), -EINVAL);
 	expect_nothing_registered(test, w);

@@ -413,21 +413,47 @@ static int skip_three(struct kprobe *kp, struct pt_regs *regs)
 NOKPROBE_SYMBOL(skip_three);
 
 /* From the middle of a function, out of a trap and out of a jump. */
-static void test_redirect_inside(struct kunit *test)
+static void expect_redirect(struct kunit *test, kprobe_pre_handler_t handler,
+			    unsigned long result)
 {
 	struct watch *w = watch_new(test, PAIR_AT);
 	int trap;
 
 	for (trap = 1; trap >= 0; trap--) {
 		watch_init(w, PAIR_AT);
-		w->kp.pre_handler = skip_three;
+		w->kp.pre_handler = handler;
 		register_as(test, w, trap);
-		KUNIT_EXPECT_EQ_MSG(test, stub_pair(), 77, "trap %d", trap);
+		KUNIT_EXPECT_EQ_MSG(test, stub_pair(), result, "trap %d", trap);
 		KUNIT_EXPECT_EQ(test, w->pre, 1);
 		fixture_release(test, &w->kp);
 		wait_for_kprobe_optimizer();
 	}
 	KUNIT_EXPECT_EQ(test, stub_pair(), PAIR_RESULT);
+}
+
+static void test_redirect_inside(struct kunit *test)
+{
+	expect_redirect(test, skip_three, 77);
+}
+
+static noinline notrace void x86_nothing(void)
+{
+	barrier();
+}
+
+/* Two of the three are skipped by what is called in their place. */
+static int call_instead(struct kprobe *kp, struct pt_regs *regs)
+{
+	watch_pre(kp, regs);
+	regs->dx = 77;
+	int3_emulate_call(regs, (unsigned long)x86_nothing);
+	return 1;
+}
+NOKPROBE_SYMBOL(call_instead);
+
+static void test_redirect_by_call(struct kunit *test)
+{
+	expect_redirect(test, call_instead, 77 + 30);
 }
 
 static int claim_redirect(struct kprobe *kp, struct pt_regs *regs)
@@ -1053,6 +1079,7 @@ static struct kunit_case api_x86_cases[] = {
 	KUNIT_CASE_PARAM(test_change_argument, x86_kind_gen_params),
 	KUNIT_CASE_PARAM(test_redirect_entry, x86_kind_gen_params),
 	KUNIT_CASE(test_redirect_inside),
+	KUNIT_CASE(test_redirect_by_call),
 	KUNIT_CASE(test_empty_redirect),
 	KUNIT_CASE(test_jump_users),
 	KUNIT_CASE(test_jump_redirect_of_two),
