@@ -28,6 +28,12 @@ header()
 	sed -n "s/^# $2: *//p" "$TOP/dev/configs/$1.config" | head -n 1
 }
 
+# sources: the C files of the subsystem, without its tests
+sources()
+{
+	(cd "$TOP" && find kernel arch -name '*.c' ! -path '*/tests/*' | sort)
+}
+
 # show_log FILE: what a person needs of a failed step's log
 show_log()
 {

@@ -128,6 +128,17 @@ static inline int case_shell(const char *command)
 	return ret < 0 ? ret : ret >> 8;
 }
 
+/* Whether debugfs says this of an address: state, bytes replaced, reason. */
+static inline bool case_says(const void *addr, const char *words)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command),
+		 "grep '^%016lx ' /sys/kernel/debug/kprobes/optimization | grep -q ' %s$'",
+		 (unsigned long)addr, words);
+	return !case_shell(command);
+}
+
 static __printf(3, 4) __maybe_unused
 void case_verdict(const char *name, bool good, const char *why, ...)
 {

@@ -16,7 +16,7 @@ static char *which = "";
 module_param(which, charp, 0);
 MODULE_PARM_DESC(which, "first: what the kernel's own text needs; module: what a module's does");
 
-#define WHY	"/sys/kernel/debug/kprobes/optimization"
+#define NO_MEMORY	"int3 0 no memory for the detour"
 #define MOST	40
 
 extern char *const place_pair;
@@ -121,15 +121,6 @@ static void deniers_del(void)
 		unregister_kprobe(&deniers[i].kp);
 }
 
-static bool says_no_memory(const void *addr)
-{
-	char command[256];
-
-	snprintf(command, sizeof(command), "grep '^%016lx ' " WHY " | grep -q 'int3 0 no memory'",
-		 (unsigned long)addr);
-	return !case_shell(command);
-}
-
 static bool works(struct case_probe *cp)
 {
 	int (*fn)(int x) = nomem_pair;
@@ -220,7 +211,7 @@ static void module(void)
 		err = err ?: with_victim();
 		was_denied = deny_stop();
 		wrong += !works(&cp);
-		said &= case_byte(place_pair) == TRAP_OPCODE && says_no_memory(place_pair);
+		said &= case_byte(place_pair) == TRAP_OPCODE && case_says(place_pair, NO_MEMORY);
 	}
 	deniers_del();
 	unregister_kprobe(&cp.kp);
@@ -230,22 +221,24 @@ static void module(void)
 		     ret, err, wrong, jump, said, was_denied, nth);
 }
 
+#define SWITCH	"/proc/sys/debug/kprobes-optimization"
+
 static int __init nomem_init(void)
 {
+	bool is_first = !strcmp(which, "first");
 	int ret;
 
-	if (!strcmp(which, "module")) {
-		ret = find_anchor();
-		if (!ret)
-			module();
-		return ret;
-	}
+	if (!is_first && strcmp(which, "module"))
+		return -EINVAL;
 	/* Without jumps wanted, finding the anchor does not have the map made. */
-	ret = case_shell("echo 0 >/proc/sys/debug/kprobes-optimization") ?: find_anchor() ?:
-	      case_shell("echo 1 >/proc/sys/debug/kprobes-optimization");
-	if (!ret)
+	ret = case_shell("echo 0 >" SWITCH) ?: find_anchor() ?: case_shell("echo 1 >" SWITCH);
+	if (ret)
+		return ret;
+	if (is_first)
 		first();
-	return ret;
+	else
+		module();
+	return 0;
 }
 
 static void __exit nomem_exit(void)

@@ -16,7 +16,6 @@ static char *which = "";
 module_param(which, charp, 0);
 MODULE_PARM_DESC(which, "name of the case; all of them when empty");
 
-#define WHY	"/sys/kernel/debug/kprobes/optimization"
 #define SWITCH	"/proc/sys/debug/kprobes-optimization"
 
 extern char *const place_pair, *const place_landing, *const place_tight;
@@ -132,22 +131,12 @@ static noinline int reason_traced(int x)
 	return x + 41;
 }
 
-/* Whether the file says this of an address: state, bytes replaced, reason. */
-static bool says(const void *addr, const char *words)
-{
-	char command[256];
-
-	snprintf(command, sizeof(command), "grep '^%016lx ' " WHY " | grep -q ' %s$'",
-		 (unsigned long)addr, words);
-	return !case_shell(command);
-}
-
 static bool says_soon(const void *addr, const char *words)
 {
 	int tries;
 
 	for (tries = 0; tries < 20; tries++) {
-		if (says(addr, words))
+		if (case_says(addr, words))
 			return true;
 		msleep(100);
 	}
@@ -193,13 +182,13 @@ static void pending(const struct reason_case *c)
 	case_aim(&cp, *c->place, NULL);
 	ret = register_kprobe(&cp.kp);
 	if (!ret) {
-		said = says(cp.kp.addr, c->words);
+		said = case_says(cp.kp.addr, c->words);
 		/* That takes as long as it takes. */
 		for (tries = 0; said && tries < 30; tries++) {
 			if (case_wait_jump(cp.kp.addr))
 				break;
 		}
-		said = said && says(cp.kp.addr, "jump 5 -");
+		said = said && case_says(cp.kp.addr, "jump 5 -");
 		unregister_kprobe(&cp.kp);
 	}
 	verdict(c, ret, said);
@@ -222,7 +211,7 @@ static void taken_away(const struct reason_case *c, int (*away)(struct case_prob
 	if (case_wait_jump(cp.kp.addr))
 		said = says_soon(cp.kp.addr, "jump 5 -");
 	ret = away(&cp);
-	said &= says(cp.kp.addr, c->words);
+	said &= case_says(cp.kp.addr, c->words);
 	ret = ret ?: back(&cp);
 	said &= case_wait_jump(cp.kp.addr) && says_soon(cp.kp.addr, "jump 5 -");
 	unregister_kprobe(&cp.kp);
