@@ -301,7 +301,8 @@ static __used DEFINE_STATIC_KEY_FALSE(landing_test_key_off);
 	"landing_test_" #name "_\\copy\\().cold:\n"			\
 	"	" insn						\
 	"	" ASM_RET					\
-	"	.size landing_test_" #name "_\\copy\\().cold, . - landing_test_" #name "_\\copy\\().cold\n"
+	"	.size landing_test_" #name "_\\copy\\().cold, "	\
+	". - landing_test_" #name "_\\copy\\().cold\n"
 
 #define MID_OFFSET	2
 #define REGION_SIZE	7
@@ -410,8 +411,8 @@ static void landing_test_region(struct kunit *test)
 	for (i = 0; row->want == KPROBE_LANDING_INSIDE && i < ARRAY_SIZE(row->code); i++)
 		KUNIT_EXPECT_EQ(test, row->want,
 				kprobe_landing_query(row->code[i], row->code[i] + MID_OFFSET + 1));
-	KUNIT_EXPECT_TRUE(test, exact(row->code[0], row->want) ||
-				exact(row->code[1], row->want));
+	KUNIT_EXPECT_TRUE(test,
+			  exact(row->code[0], row->want) || exact(row->code[1], row->want));
 }
 
 static void landing_test_symbol(struct kunit *test)
