@@ -44,7 +44,7 @@
  *                  v           +-------------------------+
  *               RETIRED -> freed
  *
- *   any of the four in the table -> GONE -> RETIRED
+ *   DISARMED -> GONE -> RETIRED
  *
  * Nobody says "arm" or "optimize".  A caller changes an input (who uses the
  * site, who of them is enabled, the switches for all), marks the site, and
@@ -76,9 +76,11 @@
 #define pr_fmt(fmt) "kprobes: " fmt
 
 #include <linux/hash.h>
+#include <linux/hashtable.h>
 #include <linux/init.h>
 #include <linux/kdebug.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <asm/sections.h>
 
 #include "kprobes/internal.h"
@@ -91,6 +93,7 @@ bool kprobes_all_disarmed;
 
 /* Sites whose text went away, until their last users leave.  kprobe_mutex. */
 LIST_HEAD(kprobe_gone_sites);
+static DEFINE_HASHTABLE(gone_by_addr, 10);
 
 /*
  * The table
@@ -115,9 +118,10 @@ struct site_table {
 static struct site_table __rcu *site_table;
 static unsigned int nr_sites;
 
-/* Its address is nobody's, so that a lookup walks on. */
+/* No site, though who looks for its address finds it: compare the pointer. */
 static struct kprobe_site tombstone = {
 	.op.kp.addr = (kprobe_opcode_t *)-1L,
+	.op.kp.list = LIST_HEAD_INIT(tombstone.op.kp.list),
 };
 
 /* As hash_ptr(), but that the number of bits is no constant. */
@@ -171,7 +175,7 @@ notrace struct kprobe *get_kprobe(void *addr)
 		return NULL;
 	i = slot_first(table, addr);
 	while ((site = READ_ONCE(table->slot[i]))) {
-		if (likely(site->op.kp.addr == addr))
+		if (likely(site->op.kp.addr == addr && site != &tombstone))
 			return &site->op.kp;
 		i = slot_after(table, i);
 	}
@@ -408,20 +412,48 @@ static struct kprobe kprobe_busy = {
 	.addr = (void *)get_kprobe,
 };
 
+/*
+ * What each kprobe_busy_begin() on this CPU has interrupted.  Twice for each of
+ * task, softirq, interrupt and NMI is more than there is a use for.
+ */
+struct busy_stack {
+	unsigned int depth;
+	struct {
+		struct kprobe *kp;
+		unsigned long status;
+	} outer[8];
+};
+
+static DEFINE_PER_CPU(struct busy_stack, busy_stack);
+
 /**
  * kprobe_busy_begin() - make this CPU look as if it were in a handler
  *
  * Until kprobe_busy_end(), hits on this CPU are counted as missed.  For code
  * that must not be interrupted by a probe, and for users of other hooks that
- * share data with probes.  Does not nest.
+ * share data with probes.  Nests, in handlers as well: afterwards the CPU is in
+ * whatever it was in before.
  *
  * Context: any; leaves with preemption off.
  */
 void kprobe_busy_begin(void)
 {
+	struct kprobe_ctlblk *kcb;
+	struct busy_stack *stack;
+	unsigned int level;
+
 	preempt_disable();
+	kcb = get_kprobe_ctlblk();
+	stack = this_cpu_ptr(&busy_stack);
+	/* Whoever interrupts here takes the level above, and leaves it again. */
+	level = stack->depth++;
+	barrier();
+	if (!WARN_ON_ONCE(level >= ARRAY_SIZE(stack->outer))) {
+		stack->outer[level].kp = kprobe_running();
+		stack->outer[level].status = kcb->kprobe_status;
+	}
 	__this_cpu_write(current_kprobe, &kprobe_busy);
-	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
+	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
 }
 
 /**
@@ -431,9 +463,50 @@ void kprobe_busy_begin(void)
  */
 void kprobe_busy_end(void)
 {
-	reset_current_kprobe();
+	struct busy_stack *stack = this_cpu_ptr(&busy_stack);
+	unsigned int level = stack->depth - 1;
+
+	if (level < ARRAY_SIZE(stack->outer)) {
+		get_kprobe_ctlblk()->kprobe_status = stack->outer[level].status;
+		__this_cpu_write(current_kprobe, stack->outer[level].kp);
+	}
+	barrier();
+	stack->depth = level;
 	preempt_enable();
 }
+
+/*
+ * An oops amid a hit ends the task, or the machine: nobody will return to the
+ * handler, and the next hit on this CPU is none amid another.
+ */
+static int forget_hit(struct notifier_block *self, unsigned long val, void *data)
+{
+	if (val == DIE_OOPS && !preemptible() && kprobe_running()) {
+		__this_cpu_write(busy_stack.depth, 0);
+		arch_kprobe_forget_hit();
+		reset_current_kprobe();
+	}
+	return NOTIFY_DONE;
+}
+NOKPROBE_SYMBOL(forget_hit);
+
+static struct notifier_block kprobe_oops_nb = {
+	.notifier_call = forget_hit,
+	.priority = INT_MAX,
+};
+
+/**
+ * arch_kprobe_forget_hit() - the hits under way on this CPU will not go on
+ *
+ * For what an architecture keeps of them beside current_kprobe.
+ *
+ * Context: oops, preemption off.
+ */
+void __weak arch_kprobe_forget_hit(void)
+{
+	get_kprobe_ctlblk()->kprobe_status = 0;
+}
+NOKPROBE_SYMBOL(arch_kprobe_forget_hit);
 
 /**
  * dump_kprobe() - say in the log which probe is concerned
@@ -463,19 +536,79 @@ static bool site_has_user(struct kprobe_site *site, struct kprobe *p)
 	return false;
 }
 
-/* The site that a user is on.  Nothing in *p is believed but its address. */
-static struct kprobe_site *site_of(struct kprobe *p)
+/* The site at an address, if the user is on it; there or when that was there. */
+static struct kprobe_site *site_at(void *addr, struct kprobe *p)
 {
-	struct kprobe *found = p->addr ? get_kprobe(p->addr) : NULL;
+	struct kprobe *found = get_kprobe(addr);
 	struct kprobe_site *site;
 
 	if (found && site_has_user(kprobe_to_site(found), p))
 		return kprobe_to_site(found);
-	list_for_each_entry(site, &kprobe_gone_sites, op.list) {
-		if (site->op.kp.addr == p->addr && site_has_user(site, p))
+	hash_for_each_possible(gone_by_addr, site, op.kp.hlist, (unsigned long)addr) {
+		if (site->op.kp.addr == addr && site_has_user(site, p))
 			return site;
 	}
 	return NULL;
+}
+
+/*
+ * May an object be on a list of users?  It is whatever its owner has made of it
+ * and may never have been given a value, so the pointer in it is followed as one
+ * into nowhere.  Of a user on a list the neighbour points back.
+ */
+static bool looks_linked(struct kprobe *p)
+{
+	struct list_head *prev = READ_ONCE(p->list.prev), *back;
+
+	return prev != &p->list && !get_kernel_nofault(back, &prev->next) &&
+	       back == &p->list;
+}
+
+/* The site that a user is on, also if its address was changed since. */
+static struct kprobe_site *site_of(struct kprobe *p)
+{
+	struct kprobe_site *site = site_at(p->addr, p);
+	unsigned int pos;
+
+	if (site || !looks_linked(p))
+		return site;
+	for_each_kprobe_site(site, pos) {
+		if (site_has_user(site, p))
+			return site;
+	}
+	list_for_each_entry(site, &kprobe_gone_sites, op.list) {
+		if (site_has_user(site, p))
+			return site;
+	}
+	return NULL;
+}
+
+/* What get_kprobe() has shown to somebody is no user's object. */
+static bool is_site(struct kprobe *p)
+{
+	return get_kprobe(p->addr) == p;
+}
+
+/**
+ * kprobe_gone_add() - keep a site whose text went away for its users
+ * @site:	a site in state GONE, on no list
+ *
+ * Context: kprobe_mutex is held.
+ */
+void kprobe_gone_add(struct kprobe_site *site)
+{
+	list_add_tail(&site->op.list, &kprobe_gone_sites);
+	hash_add(gone_by_addr, &site->op.kp.hlist,
+		 (unsigned long)site->op.kp.addr);
+}
+
+/* The last user of a site whose text is gone has left. */
+static void gone_del(struct kprobe_site *site)
+{
+	list_del_init(&site->op.list);
+	hash_del(&site->op.kp.hlist);
+	kprobe_site_enter(site, KPROBE_SITE_RETIRED);
+	kprobe_site_retire(site);
 }
 
 static int site_prepare(struct kprobe_site *site)
@@ -511,7 +644,10 @@ static struct kprobe_site *site_make(const struct kprobe_place *place)
 	return site;
 }
 
-/* The handlers of a site are called only where some user has one. */
+/*
+ * Most architectures read a site's post_handler once to see whether there is one
+ * and again to call it: once set it stays, and finds nobody to call.
+ */
 static void site_count(struct kprobe_site *site, struct kprobe *p, int by)
 {
 	site->nr_users += by;
@@ -519,8 +655,8 @@ static void site_count(struct kprobe_site *site, struct kprobe *p, int by)
 		site->nr_enabled += by;
 	if (p->post_handler)
 		site->nr_post += by;
-	WRITE_ONCE(site->op.kp.post_handler,
-		   site->nr_post ? site_post_handler : NULL);
+	if (site->nr_post)
+		WRITE_ONCE(site->op.kp.post_handler, site_post_handler);
 }
 
 static void site_join(struct kprobe_site *site, struct kprobe *p)
@@ -537,30 +673,17 @@ static void site_join(struct kprobe_site *site, struct kprobe *p)
 }
 
 /* Put one probe on its site, made if need be.  Text is changed by the commit. */
-static int attach(struct kprobe *p, struct list_head *dirty)
+static int attach(struct kprobe *p, const struct kprobe_place *place,
+		  struct list_head *dirty)
 {
-	struct kprobe_place *place;
-	struct kprobe_site *site;
-	struct kprobe *found;
-	int err;
+	struct kprobe *found = get_kprobe(place->addr);
+	struct kprobe_site *site = found ? kprobe_to_site(found) : site_make(place);
 
-	place = kmalloc(sizeof(*place), GFP_KERNEL);
-	if (!place)
-		return -ENOMEM;
-	err = kprobe_place_get(place, p);
-	if (err)
-		goto out;
-	found = get_kprobe(place->addr);
-	site = found ? kprobe_to_site(found) : site_make(place);
-	err = PTR_ERR_OR_ZERO(site);
-	if (!err) {
-		site_join(site, p);
-		kprobe_site_mark(site, dirty);
-	}
-	kprobe_place_put(place);
-out:
-	kfree(place);
-	return err;
+	if (IS_ERR(site))
+		return PTR_ERR(site);
+	site_join(site, p);
+	kprobe_site_mark(site, dirty);
+	return 0;
 }
 
 /* Take one probe off its site; false if it is on none. */
@@ -572,32 +695,55 @@ static bool detach(struct kprobe *p, struct list_head *dirty)
 		return false;
 	list_del_rcu(&p->list);
 	site_count(site, p, -1);
-	if (site->state != KPROBE_SITE_GONE) {
+	if (site->state != KPROBE_SITE_GONE)
 		kprobe_site_mark(site, dirty);
-	} else if (!site->nr_users) {
-		list_del_init(&site->op.list);
-		kprobe_site_enter(site, KPROBE_SITE_RETIRED);
-		kprobe_site_retire(site);
-	}
+	else if (!site->nr_users)
+		gone_del(site);
 	return true;
+}
+
+static int refuse_registered(struct kprobe *p)
+{
+	pr_debug("%pS: registered already (%d)\n", p->addr, -EINVAL);
+	return -EINVAL;
+}
+
+/* The probe may be on the list of the place though nothing in it says so. */
+static int element_join(struct kprobe *p, const struct kprobe_place *place,
+			const struct kprobe_array_ops *ops,
+			struct list_head *dirty)
+{
+	int err;
+
+	if (site_at(place->addr, p))
+		return refuse_registered(p);
+	err = ops->prepare ? ops->prepare(p, place) : 0;
+	if (err)
+		return err;
+	err = attach(p, place, dirty);
+	if (err && ops->release)
+		ops->release(p);
+	return err;
 }
 
 /* One element of an array: not registered yet, then ready to be hit. */
 static int element_attach(struct kprobe *p, const struct kprobe_array_ops *ops,
 			  struct list_head *dirty)
 {
+	struct kprobe_place *place;
 	int err;
 
-	if (site_of(p)) {
-		pr_debug("%pS: registered already (%d)\n", p->addr, -EINVAL);
-		return -EINVAL;
+	if (site_of(p) || is_site(p))
+		return refuse_registered(p);
+	place = kmalloc(sizeof(*place), GFP_KERNEL);
+	if (!place)
+		return -ENOMEM;
+	err = kprobe_place_get(place, p);
+	if (!err) {
+		err = element_join(p, place, ops, dirty);
+		kprobe_place_put(place);
 	}
-	err = ops->prepare ? ops->prepare(p) : 0;
-	if (err)
-		return err;
-	err = attach(p, dirty);
-	if (err && ops->release)
-		ops->release(p);
+	kfree(place);
 	return err;
 }
 
@@ -626,6 +772,22 @@ static void array_undo(void *array, int num, const struct kprobe_array_ops *ops,
 	kprobe_sites_commit(dirty);
 }
 
+/*
+ * Is there an element that wants hits and gets none?  What a commit was refused
+ * for somebody else is no concern of these.
+ */
+static bool array_refused(void *array, int num,
+			  const struct kprobe_array_ops *ops)
+{
+	while (num--) {
+		struct kprobe *p = ops->nth(array, num);
+
+		if (!kprobe_disabled(p) && kprobe_site_refused(site_of(p)))
+			return true;
+	}
+	return false;
+}
+
 /**
  * kprobe_array_register() - register all elements of an array, or none
  * @array:	the array
@@ -650,8 +812,11 @@ int kprobe_array_register(void *array, int num,
 			break;
 		done++;
 	}
-	if (!err)
+	if (!err) {
 		err = kprobe_sites_commit(&dirty);
+		if (err && !array_refused(array, num, ops))
+			err = 0;
+	}
 	if (err)
 		array_undo(array, done, ops, &dirty);
 	mutex_unlock(&kprobe_mutex);
@@ -680,7 +845,7 @@ void kprobe_array_unregister(void *array, int num,
 	for (i = 0; i < num; i++) {
 		struct kprobe *p = ops->nth(array, i);
 
-		if (!element_detach(p, ops, &dirty))
+		if (!element_detach(p, ops, &dirty) && !is_site(p))
 			p->addr = NULL;
 	}
 	kprobe_sites_commit(&dirty);
@@ -750,7 +915,8 @@ EXPORT_SYMBOL_GPL(register_kprobe);
  * @num:	how many; nothing is done if not positive
  *
  * When this returns, no handler of theirs runs or will run.  One that is not
- * registered is left alone, except that its addr becomes NULL.
+ * registered is left alone, except that its addr becomes NULL; what get_kprobe()
+ * returned is nobody's to unregister and stays as it is.
  *
  * Context: process context, may sleep; takes kprobe_mutex and then waits for one
  * RCU grace period, whatever the number.
@@ -775,7 +941,10 @@ void unregister_kprobe(struct kprobe *p)
 }
 EXPORT_SYMBOL_GPL(unregister_kprobe);
 
-/* Change whether a user wants hits, and what follows from it. */
+/*
+ * Change whether a user wants hits, and what follows from it.  An error is that
+ * of any site of the commit.
+ */
 static int user_set_enabled(struct kprobe *p, struct kprobe_site *site,
 			    bool enable)
 {
@@ -798,7 +967,7 @@ static int user_set_enabled(struct kprobe *p, struct kprobe_site *site,
  * disabled probe, or one whose text is gone, does nothing.
  *
  * Context: process context, may sleep; takes kprobe_mutex.
- * Return: 0; -EINVAL if @kp is not registered; what ftrace says.
+ * Return: 0; -EINVAL if @kp is not registered.
  */
 int disable_kprobe(struct kprobe *kp)
 {
@@ -808,9 +977,10 @@ int disable_kprobe(struct kprobe *kp)
 	site = site_of(kp);
 	if (!site)
 		return -EINVAL;
-	if (kprobe_disabled(kp))
-		return 0;
-	return user_set_enabled(kp, site, false);
+	/* To have others of the site armed may fail, to be rid of hits never. */
+	if (!kprobe_disabled(kp))
+		user_set_enabled(kp, site, false);
+	return 0;
 }
 EXPORT_SYMBOL_GPL(disable_kprobe);
 
@@ -834,8 +1004,9 @@ int enable_kprobe(struct kprobe *kp)
 	if (!kprobe_disabled(kp))
 		return 0;
 	err = user_set_enabled(kp, site, true);
-	if (err)
-		user_set_enabled(kp, site, false);
+	if (!err || !kprobe_site_refused(site))
+		return 0;
+	user_set_enabled(kp, site, false);
 	return err;
 }
 EXPORT_SYMBOL_GPL(enable_kprobe);
@@ -844,6 +1015,11 @@ EXPORT_SYMBOL_GPL(enable_kprobe);
  * Start-up
  */
 
+static bool in_init_section(unsigned long addr, const void *unused)
+{
+	return init_section_contains((void *)addr, 1);
+}
+
 /**
  * kprobe_free_init_mem() - what the boot is done with is about to be freed
  *
@@ -851,14 +1027,8 @@ EXPORT_SYMBOL_GPL(enable_kprobe);
  */
 void kprobe_free_init_mem(void)
 {
-	struct kprobe_site *site;
-	unsigned int pos;
-
 	guard(mutex)(&kprobe_mutex);
-	for_each_kprobe_site(site, pos) {
-		if (init_section_contains(site->op.kp.addr, 1))
-			kprobe_site_gone(site);
-	}
+	kprobe_sites_gone(in_init_section, NULL);
 }
 
 /**
@@ -895,6 +1065,8 @@ static int __init kprobes_init(void)
 	err = arch_init_kprobes();
 	if (!err)
 		err = register_die_notifier(&kprobe_exceptions_nb);
+	if (!err)
+		err = register_die_notifier(&kprobe_oops_nb);
 	if (!err)
 		err = kprobe_module_init();
 	return err;

@@ -146,7 +146,7 @@ static bool wait_jump_or_denial(const void *addr)
 
 /*
  * Denial is in force before the map is made for the first time. The map is tried
- * again with the next probe.
+ * again by itself, some time later.
  */
 static void first(void)
 {

@@ -91,6 +91,7 @@ struct kprobe {
 #define KPROBE_FLAG_OPTIMIZED	4	/* of a site: has, or waits for, a jump */
 #define KPROBE_FLAG_FTRACE	8	/* hits come from ftrace */
 #define KPROBE_FLAG_ON_FUNC_ENTRY 16	/* first instruction of a function */
+#define KPROBE_FLAG_POST_HANDLER 32	/* of a site: a user has a post_handler */
 
 static inline bool kprobe_gone(struct kprobe *p)
 {
@@ -263,6 +264,9 @@ void arch_disarm_kprobe(struct kprobe *p);
 void arch_arm_kprobe_queue(struct kprobe *p);
 void arch_disarm_kprobe_queue(struct kprobe *p);
 void arch_kprobe_finish(void);
+
+/* An oops ends the hits under way on this CPU. */
+void arch_kprobe_forget_hit(void);
 
 int arch_init_kprobes(void);
 int arch_trampoline_kprobe(struct kprobe *p);

@@ -33,13 +33,16 @@ static void *shown_address(struct seq_file *m, void *addr)
 
 static struct kprobe_site *gone_site(loff_t n)
 {
-	struct kprobe_site *site;
+	struct list_head *at = seq_list_start(&kprobe_gone_sites, n);
 
-	list_for_each_entry(site, &kprobe_gone_sites, op.list) {
-		if (n-- == 0)
-			return site;
-	}
-	return NULL;
+	return at ? list_entry(at, struct kprobe_site, op.list) : NULL;
+}
+
+static struct kprobe_site *gone_after(struct kprobe_site *site)
+{
+	if (list_is_last(&site->op.list, &kprobe_gone_sites))
+		return NULL;
+	return list_next_entry(site, op.list);
 }
 
 /* The first site at or behind a position, which becomes its own. */
@@ -69,7 +72,8 @@ static void *sites_start(struct seq_file *m, loff_t *pos)
 static void *sites_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	++*pos;
-	return find_site(pos);
+	/* Not counted from the first for each: there may be many. */
+	return *pos > GONE_POS ? gone_after(v) : find_site(pos);
 }
 
 static void sites_stop(struct seq_file *m, void *v)
@@ -77,17 +81,51 @@ static void sites_stop(struct seq_file *m, void *v)
 	mutex_unlock(&kprobe_mutex);
 }
 
+/**
+ * struct place_name - what kallsyms says of a site's address
+ * @symbol:	the symbol, or NULL
+ * @module:	its module, or NULL
+ * @offset:	bytes from the symbol
+ * @buf:	room for the symbol
+ *
+ * The module's name is in the module.  What is gone has no name: something else
+ * may be there by now.
+ */
+struct place_name {
+	const char *symbol;
+	char *module;
+	unsigned long offset;
+	char buf[KSYM_NAME_LEN];
+};
+
+/* With preemption off, for as long as the names are wanted. */
+static void name_place(struct place_name *name, struct kprobe_site *site)
+{
+	name->symbol = NULL;
+	name->module = NULL;
+	name->offset = 0;
+	if (site->state != KPROBE_SITE_GONE)
+		name->symbol = kallsyms_lookup((unsigned long)site->op.kp.addr,
+					       NULL, &name->offset,
+					       &name->module, name->buf);
+}
+
 /*
  * list: a line for each user
  */
 
 static void show_user(struct seq_file *m, struct kprobe_site *site,
-		      struct kprobe *user, const char *place)
+		      struct kprobe *user, const struct place_name *name)
 {
 	bool gone = kprobe_gone(user);
+	void *addr = shown_address(m, user->addr);
 
-	seq_printf(m, "%px  %c  %s ", shown_address(m, user->addr),
-		   kprobe_is_return(user) ? 'r' : 'k', place);
+	seq_printf(m, "%px  %c  ", addr, kprobe_is_return(user) ? 'r' : 'k');
+	if (name->symbol)
+		seq_printf(m, "%s+0x%lx  %s ", name->symbol, name->offset,
+			   name->module ?: " ");
+	else
+		seq_printf(m, "0x%px ", addr);
 	if (gone)
 		seq_puts(m, "[GONE]");
 	if (kprobe_disabled(user) && !gone)
@@ -102,24 +140,15 @@ static void show_user(struct seq_file *m, struct kprobe_site *site,
 static int list_show(struct seq_file *m, void *v)
 {
 	struct kprobe_site *site = v;
-	void *addr;
-	char name[KSYM_NAME_LEN], place[KSYM_NAME_LEN + 64];
-	unsigned long offset;
+	struct place_name name;
 	struct kprobe *user;
-	const char *sym;
-	char *modname;
 
 	if (v == SEQ_START_TOKEN)
 		return 0;
-	addr = site->op.kp.addr;
-	sym = kallsyms_lookup((unsigned long)addr, NULL, &offset, &modname, name);
-	if (sym)
-		snprintf(place, sizeof(place), "%s+0x%lx  %s", sym, offset,
-			 modname ?: " ");
-	else
-		snprintf(place, sizeof(place), "%pS", addr);
+	guard(preempt)();
+	name_place(&name, site);
 	list_for_each_entry(user, kprobe_site_users(site), list)
-		show_user(m, site, user, place);
+		show_user(m, site, user, &name);
 	return 0;
 }
 
@@ -155,23 +184,23 @@ static int replaced_bytes(struct kprobe_site *site)
 
 static int optimization_show(struct seq_file *m, void *v)
 {
-	char name[KSYM_NAME_LEN], *modname = NULL;
 	struct kprobe_site *site = v;
-	unsigned long addr, offset = 0;
-	const char *sym;
+	struct place_name name;
+	const char *reason;
 	int bytes;
 
 	if (v == SEQ_START_TOKEN) {
 		seq_puts(m, "# address symbol+offset module state bytes reason\n");
 		return 0;
 	}
-	addr = (unsigned long)site->op.kp.addr;
 	bytes = replaced_bytes(site);
-	sym = kallsyms_lookup(addr, NULL, &offset, &modname, name);
+	reason = bytes ? "-" : kprobe_opt_reason_text(kprobe_site_reason(site));
+	guard(preempt)();
+	name_place(&name, site);
 	seq_printf(m, "%px %s+0x%lx %s %s %d %s\n",
-		   shown_address(m, (void *)addr), sym ?: "?", offset,
-		   modname ?: "-", state_word(site), bytes,
-		   bytes ? "-" : kprobe_opt_reason_text(kprobe_site_reason(site)));
+		   shown_address(m, site->op.kp.addr), name.symbol ?: "?",
+		   name.offset, name.module ?: "-", state_word(site), bytes,
+		   reason);
 	return 0;
 }
 
@@ -266,7 +295,7 @@ DEFINE_SHOW_ATTRIBUTE(stale_hits);
  * enabled: the switch for all probes
  */
 
-/* Sites that are not in the state they should be in: ftrace said no. */
+/* Sites that want hits and get none: ftrace said no. */
 static unsigned int count_stuck(unsigned int *total)
 {
 	struct kprobe_site *site;
@@ -274,12 +303,10 @@ static unsigned int count_stuck(unsigned int *total)
 
 	*total = 0;
 	for_each_kprobe_site(site, pos) {
-		bool armed = site->state != KPROBE_SITE_DISARMED;
-
 		if (!site->nr_enabled)
 			continue;
 		++*total;
-		stuck += armed == kprobes_all_disarmed;
+		stuck += kprobe_site_refused(site);
 	}
 	return stuck;
 }

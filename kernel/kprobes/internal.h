@@ -50,6 +50,7 @@ enum kprobe_site_kind {
  * @kind:	enum kprobe_site_kind, fixed when the site is made
  * @refusal:	enum kprobe_opt_reason found when preparing the detour
  * @ipmodify:	armed so that handlers may change regs->ip (ftrace)
+ * @leaving:	its text is about to go away
  * @nr_users:	probes on the address
  * @nr_enabled:	those of them that want hits
  * @nr_post:	those of them that have a post_handler
@@ -61,7 +62,8 @@ struct kprobe_site {
 	u8 state;
 	u8 kind;
 	u8 refusal;
-	bool ipmodify;
+	bool ipmodify : 1;
+	bool leaving : 1;
 	unsigned int nr_users;
 	unsigned int nr_enabled;
 	unsigned int nr_post;
@@ -108,6 +110,7 @@ DEFINE_LOCK_GUARD_0(kprobe_text,
 struct kprobe_site *kprobe_site_next(unsigned int *pos);
 void kprobe_site_unhash(struct kprobe_site *site);
 unsigned int kprobe_table_used(void);
+void kprobe_gone_add(struct kprobe_site *site);
 extern struct list_head kprobe_gone_sites;
 
 /* Walk all sites of the table, under kprobe_mutex. */
@@ -117,7 +120,8 @@ extern struct list_head kprobe_gone_sites;
 /**
  * struct kprobe_array_ops - arrays of things that have a struct kprobe in them
  * @nth:	the struct kprobe of an element
- * @prepare:	make it fit to be registered, or NULL; returns 0 or an errno
+ * @prepare:	make it fit to be registered at a place, or NULL; returns 0 or an
+ *		errno
  * @release:	undo that, or NULL.  Hits may still come until an RCU grace
  *		period has passed
  *
@@ -125,7 +129,7 @@ extern struct list_head kprobe_gone_sites;
  */
 struct kprobe_array_ops {
 	struct kprobe *(*nth)(void *array, int i);
-	int (*prepare)(struct kprobe *p);
+	int (*prepare)(struct kprobe *p, const struct kprobe_place *place);
 	void (*release)(struct kprobe *p);
 };
 
@@ -146,7 +150,9 @@ void kprobe_site_enter(struct kprobe_site *site, enum kprobe_site_state to);
 void kprobe_site_mark(struct kprobe_site *site, struct list_head *dirty);
 void kprobe_site_mark_all(struct list_head *dirty);
 int kprobe_sites_commit(struct list_head *dirty);
-void kprobe_site_gone(struct kprobe_site *site);
+bool kprobe_site_refused(struct kprobe_site *site);
+void kprobe_sites_gone(bool (*leaves)(unsigned long addr, const void *data),
+		       const void *data);
 
 /* address.c */
 kprobe_opcode_t *kprobe_resolve(kprobe_opcode_t *addr, const char *symbol,
@@ -181,10 +187,8 @@ struct kprobe_site *kprobe_site_alloc(void);
 /* ftrace.c */
 #ifdef CONFIG_KPROBES_ON_FTRACE
 int kprobe_ftrace_commit(struct list_head *dirty);
-void kprobe_ftrace_gone(struct kprobe_site *site);
 #else
 static inline int kprobe_ftrace_commit(struct list_head *dirty) { return 0; }
-static inline void kprobe_ftrace_gone(struct kprobe_site *site) { }
 #endif
 
 /* module.c */

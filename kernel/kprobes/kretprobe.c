@@ -44,23 +44,15 @@ static bool return_blacklisted(kprobe_opcode_t *addr)
 	return false;
 }
 
-static int check_entry(struct kprobe *p)
-{
-	bool entry = false;
-	void *at = kprobe_resolve(p->addr, p->symbol_name, p->offset, &entry);
-
-	if (!IS_ERR(at) && (!entry || return_blacklisted(at)))
-		at = ERR_PTR(-EINVAL);
-	return PTR_ERR_OR_ZERO(at);
-}
-
-static int return_prepare(struct kprobe *p)
+static int return_prepare(struct kprobe *p, const struct kprobe_place *place)
 {
 	struct kretprobe *rp = kprobe_to_kretprobe(p);
-	int err = check_entry(p);
 
-	if (err)
-		return err;
+	if (!place->entry || return_blacklisted(place->addr)) {
+		pr_debug("%pS: no return to be probed (%d)\n", place->addr,
+			 -EINVAL);
+		return -EINVAL;
+	}
 	if (rp->data_size > KRETPROBE_MAX_DATA_SIZE)
 		return -E2BIG;
 	if (rp->maxactive <= 0)

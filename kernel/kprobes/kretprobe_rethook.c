@@ -18,14 +18,16 @@ static void return_handler(struct rethook_node *node, void *data,
 {
 	struct kretprobe *rp = data;
 	kretprobe_handler_t handler = rp->handler;
+	struct kprobe *running;
 
 	if (!handler)
 		return;
 	/* Rethook has preemption off; hits from here on are missed. */
 	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
+	running = kprobe_running();
 	__this_cpu_write(current_kprobe, &rp->kp);
 	handler(to_instance(node), regs);
-	reset_current_kprobe();
+	__this_cpu_write(current_kprobe, running);
 }
 NOKPROBE_SYMBOL(return_handler);
 

@@ -8,23 +8,14 @@
 
 #include "internal.h"
 
-static bool text_leaves(const struct module *mod, unsigned long addr,
-			enum module_state state)
+static bool in_init(unsigned long addr, const void *mod)
 {
-	/* A module that is live has no more use for its init text. */
-	return within_module_init(addr, mod) ||
-	       (state == MODULE_STATE_GOING && within_module_core(addr, mod));
+	return within_module_init(addr, mod);
 }
 
-static void module_text_gone(struct module *mod, enum module_state state)
+static bool in_module(unsigned long addr, const void *mod)
 {
-	struct kprobe_site *site;
-	unsigned int pos;
-
-	for_each_kprobe_site(site, pos) {
-		if (text_leaves(mod, (unsigned long)site->op.kp.addr, state))
-			kprobe_site_gone(site);
-	}
+	return within_module(addr, mod);
 }
 
 static int module_callback(struct notifier_block *nb, unsigned long state,
@@ -39,10 +30,11 @@ static int module_callback(struct notifier_block *nb, unsigned long state,
 		kprobe_opt_module_add(mod);
 		break;
 	case MODULE_STATE_LIVE:
-		module_text_gone(mod, state);
+		/* A live module has no more use for its init text. */
+		kprobe_sites_gone(in_init, mod);
 		break;
 	case MODULE_STATE_GOING:
-		module_text_gone(mod, state);
+		kprobe_sites_gone(in_module, mod);
 		kprobe_blacklist_module_del(mod);
 		kprobe_reserved_module_del(mod);
 		kprobe_opt_module_del(mod);

@@ -31,7 +31,7 @@ static void examine_work_fn(struct work_struct *work);
 static void install_work_fn(struct work_struct *work);
 static void quiesce_work_fn(struct work_struct *work);
 
-static DECLARE_WORK(examine_work, examine_work_fn);
+static DECLARE_DELAYED_WORK(examine_work, examine_work_fn);
 static DECLARE_DELAYED_WORK(install_work, install_work_fn);
 static DECLARE_DELAYED_WORK(quiesce_work, quiesce_work_fn);
 
@@ -43,6 +43,9 @@ static int sysctl_optimization = 1;	/* under kprobe_mutex */
 
 /* Jiffies to wait for more to come, so that a batch is worth its name. */
 #define BATCH_DELAY	1
+
+/* Jiffies after which text is examined again for which there was no memory. */
+#define EXAMINE_AGAIN	HZ
 
 /*
  * Defaults for architectures that want nothing of this
@@ -228,7 +231,7 @@ void kprobe_opt_prepare(struct kprobe_site *site)
 	int err;
 
 	if (!arch_optimizer_ready()) {
-		queue_work(system_unbound_wq, &examine_work);
+		queue_delayed_work(system_unbound_wq, &examine_work, 0);
 		return;
 	}
 	site->refusal = KPROBE_OPT_OK;
@@ -349,7 +352,9 @@ static void reconsider_all(void)
 static void examine_work_fn(struct work_struct *work)
 {
 	if (arch_optimizer_prepare()) {
-		pr_warn("no memory to examine the kernel's text: probes stay breakpoints\n");
+		pr_warn_once("no memory to examine the kernel's text: probes stay breakpoints for now\n");
+		/* While this is pending, who asks for it brings it no nearer. */
+		queue_delayed_work(system_unbound_wq, &examine_work, EXAMINE_AGAIN);
 		return;
 	}
 	guard(mutex)(&kprobe_mutex);
@@ -365,23 +370,40 @@ static void examine_work_fn(struct work_struct *work)
  */
 void wait_for_kprobe_optimizer(void)
 {
-	flush_work(&examine_work);
+	flush_delayed_work(&examine_work);
 	flush_delayed_work(&install_work);
 	flush_delayed_work(&quiesce_work);
+}
+
+/* Has, or waits for, a jump that must not be there any more. */
+static bool jump_must_go(struct kprobe_site *site)
+{
+	return kprobe_optimized(&site->op.kp) &&
+	       kprobe_site_target(site) != KPROBE_SITE_OPTIMIZED;
 }
 
 /**
  * kprobe_opt_module_add() - text of a module has come
  * @mod:	a module whose code has not run yet
  *
- * It may have jumps into the midst of what is optimized already.
+ * It may have jumps into the midst of what is optimized already.  No site gets a
+ * jump by it.
  *
  * Context: process context, may sleep; kprobe_mutex is held.
  */
 void kprobe_opt_module_add(struct module *mod)
 {
+	struct kprobe_site *site;
+	unsigned int pos;
+	LIST_HEAD(dirty);
+
 	arch_optimizer_module_add(mod);
-	reconsider_all();
+	for_each_kprobe_site(site, pos) {
+		if (jump_must_go(site))
+			kprobe_site_mark(site, &dirty);
+		cond_resched();
+	}
+	kprobe_sites_commit(&dirty);
 }
 
 /**

@@ -23,13 +23,10 @@ static const u8 edges[KPROBE_SITE_NR] = {
 				   BIT(KPROBE_SITE_RETIRED) |
 				   BIT(KPROBE_SITE_GONE),
 	[KPROBE_SITE_ARMED]	 = BIT(KPROBE_SITE_DISARMED) |
-				   BIT(KPROBE_SITE_OPTIMIZING) |
-				   BIT(KPROBE_SITE_GONE),
+				   BIT(KPROBE_SITE_OPTIMIZING),
 	[KPROBE_SITE_OPTIMIZING] = BIT(KPROBE_SITE_ARMED) |
-				   BIT(KPROBE_SITE_OPTIMIZED) |
-				   BIT(KPROBE_SITE_GONE),
-	[KPROBE_SITE_OPTIMIZED]	 = BIT(KPROBE_SITE_ARMED) |
-				   BIT(KPROBE_SITE_GONE),
+				   BIT(KPROBE_SITE_OPTIMIZED),
+	[KPROBE_SITE_OPTIMIZED]	 = BIT(KPROBE_SITE_ARMED),
 	[KPROBE_SITE_GONE]	 = BIT(KPROBE_SITE_RETIRED),
 };
 
@@ -105,12 +102,29 @@ const char *kprobe_opt_reason_text(enum kprobe_opt_reason reason)
  *
  * An input to the states of the site itself and of its neighbours.
  *
+ * The switch for all probes spares those by which an architecture makes return
+ * probes: calls that are under way would not find back without them.
+ *
  * Context: kprobe_mutex is held.
- * Return: whether one of its users is enabled while probes are not all off.
+ * Return: whether one of its users is enabled, its text is to stay, and probes
+ * are not all off.
  */
 bool kprobe_site_wants_hits(struct kprobe_site *site)
 {
-	return site->nr_enabled && !kprobes_all_disarmed;
+	return site->nr_enabled && !site->leaving &&
+	       (!kprobes_all_disarmed || arch_trampoline_kprobe(&site->op.kp));
+}
+
+/**
+ * kprobe_site_refused() - does a site get no hits though it wants them?
+ * @site:	a site, after a commit
+ *
+ * Context: kprobe_mutex is held.
+ * Return: whether ftrace refused to arm it.
+ */
+bool kprobe_site_refused(struct kprobe_site *site)
+{
+	return site->state == KPROBE_SITE_DISARMED && kprobe_site_wants_hits(site);
 }
 
 /* Show the users, and the architecture, the state in the flags they know. */
@@ -127,6 +141,8 @@ static void site_project(struct kprobe_site *site)
 		flags |= KPROBE_FLAG_OPTIMIZED;
 	if (!site->nr_enabled)
 		flags |= KPROBE_FLAG_DISABLED;
+	if (site->nr_post)
+		flags |= KPROBE_FLAG_POST_HANDLER;
 	WRITE_ONCE(site->op.kp.flags, flags);
 }
 
@@ -319,8 +335,7 @@ void __weak arch_kprobe_finish(void)
 /* Write or take away the breakpoint of one site; tell whether that was due. */
 static bool poke_breakpoint(struct kprobe_site *site)
 {
-	bool armed = kprobe_site_target(site) == KPROBE_SITE_ARMED ||
-		     kprobe_site_target(site) == KPROBE_SITE_OPTIMIZED;
+	bool armed = site->nr_users && kprobe_site_wants_hits(site);
 
 	if (site->kind != KPROBE_SITE_INT3)
 		return false;
@@ -365,17 +380,24 @@ static void tell_users(struct list_head *dirty)
 		arch_kprobe_finish();
 }
 
+/* Is there no detour yet, and may there be one? */
+static bool lacks_detour(struct kprobe_site *site)
+{
+	enum kprobe_opt_reason reason = kprobe_site_reason(site);
+
+	return (reason == KPROBE_OPT_PENDING || reason == KPROBE_OPT_NO_MEMORY) &&
+	       !kprobe_opt_prepared(site);
+}
+
 /* ARMED -> OPTIMIZING for all that may. */
 static void queue_jumps(struct list_head *dirty)
 {
 	struct kprobe_site *site, *next;
 
 	list_for_each_entry_safe(site, next, dirty, op.list) {
-		enum kprobe_opt_reason reason = kprobe_site_reason(site);
-
 		if (site->state != KPROBE_SITE_ARMED)
 			continue;
-		if (reason == KPROBE_OPT_PENDING || reason == KPROBE_OPT_NO_MEMORY)
+		if (lacks_detour(site))
 			kprobe_opt_prepare(site);
 		if (kprobe_site_target(site) != KPROBE_SITE_OPTIMIZED)
 			continue;
@@ -414,8 +436,8 @@ static void retire_unused(struct list_head *dirty)
  * 6. Sites without users leave the table.
  *
  * Context: kprobe_mutex is held; may sleep.
- * Return: 0, or the first error of ftrace: the sites that it refused are as
- * they were.  Nothing else can fail.
+ * Return: 0, or the first error of ftrace: the sites that it refused to arm are
+ * as they were.  Nothing else can fail.
  */
 int kprobe_sites_commit(struct list_head *dirty)
 {
@@ -435,25 +457,47 @@ int kprobe_sites_commit(struct list_head *dirty)
 	return err;
 }
 
-/**
- * kprobe_site_gone() - the probed text is about to be freed
- * @site:	a site in the table
- *
- * Nobody executes that text any more and its bytes are of no interest; only
- * ftrace must forget the address.  Users keep the site until they unregister.
- *
- * Context: kprobe_mutex is held; may sleep.
- */
-void kprobe_site_gone(struct kprobe_site *site)
+/* DISARMED -> GONE: its users keep it until they unregister. */
+static void site_gone(struct kprobe_site *site)
 {
 	struct kprobe *user;
 
-	lockdep_assert_held(&kprobe_mutex);
-	list_del_init(&site->op.list);
-	kprobe_ftrace_gone(site);
 	kprobe_site_unhash(site);
 	kprobe_site_enter(site, KPROBE_SITE_GONE);
 	list_for_each_entry(user, kprobe_site_users(site), list)
 		user->flags |= KPROBE_FLAG_GONE;
-	list_add_tail(&site->op.list, &kprobe_gone_sites);
+	kprobe_gone_add(site);
+}
+
+/**
+ * kprobe_sites_gone() - some text is about to be freed
+ * @leaves:	is an address in that text?
+ * @data:	for @leaves
+ *
+ * The text is still there, and somebody may yet execute it: functions that a
+ * module's init had called asynchronously run until the module loader has waited
+ * for them, which is after its notifiers.  So the text becomes what it was.
+ *
+ * Context: kprobe_mutex is held; may sleep.
+ */
+void kprobe_sites_gone(bool (*leaves)(unsigned long addr, const void *data),
+		       const void *data)
+{
+	struct kprobe_site *site;
+	unsigned int pos;
+	LIST_HEAD(dirty);
+
+	lockdep_assert_held(&kprobe_mutex);
+	for_each_kprobe_site(site, pos) {
+		site->leaving = leaves((unsigned long)site->op.kp.addr, data);
+		if (site->leaving)
+			kprobe_site_mark(site, &dirty);
+	}
+	if (list_empty(&dirty))
+		return;
+	kprobe_sites_commit(&dirty);
+	for_each_kprobe_site(site, pos) {
+		if (site->leaving)
+			site_gone(site);
+	}
 }

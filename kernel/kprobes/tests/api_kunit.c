@@ -170,6 +170,12 @@ static void aim_far_offset(struct kunit *test, struct kprobe *kp)
 	kp->offset = 0x10000000;
 }
 
+/* What marks a place in the table of sites that was given up. */
+static void aim_minus_one(struct kunit *test, struct kprobe *kp)
+{
+	kp->addr = (void *)-1L;
+}
+
 static void aim_user(struct kunit *test, struct kprobe *kp)
 {
 	kp->addr = (void *)PAGE_SIZE;
@@ -307,6 +313,7 @@ static const struct refusal refusals[] = {
 	{ "unknown module", aim_unknown_module, -ENOENT },
 	{ "overlong symbol", aim_long_name, -ENOENT },
 	{ "offset past the kernel", aim_far_offset, -ENOENT },
+	{ "last address", aim_minus_one, -ENOENT },
 	{ "user address", aim_user, -ENOENT },
 	{ "stack", aim_stack, -ENOENT },
 	{ "heap", aim_heap, -ENOENT },

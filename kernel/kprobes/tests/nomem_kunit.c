@@ -71,6 +71,12 @@ static noinline int nomem_other_ftrace_target(int x)
 	return x + 4;
 }
 
+static noinline int nomem_third_ftrace_target(int x)
+{
+	WRITE_ONCE(sink, x);
+	return x + 5;
+}
+
 typedef int (*nomem_fn)(int x);
 
 struct nomem_row {
@@ -224,6 +230,67 @@ static void test_array(struct kunit *test)
 	expect_all_freed(test);
 }
 
+static const nomem_fn nomem_leaving[] = {
+	nomem_ftrace_target, nomem_other_ftrace_target, nomem_third_ftrace_target,
+};
+
+#define NOMEM_LEAVING	ARRAY_SIZE(nomem_leaving)
+
+static void call_leaving(void)
+{
+	int i;
+
+	for (i = 0; i < NOMEM_LEAVING; i++) {
+		nomem_fn fn = READ_ONCE(nomem_leaving[i]);
+
+		READ_ONCE(fn)(i);
+	}
+}
+
+/* The first so many leave while memory is denied; then they come again. */
+static bool leave_without_memory(struct kunit *test, struct watch *w, int leave,
+				 int nth)
+{
+	struct kprobe *kps[NOMEM_LEAVING];
+	bool denied;
+	int i;
+
+	for (i = 0; i < NOMEM_LEAVING; i++) {
+		watch_init(&w[i], nomem_leaving[i]);
+		kps[i] = &w[i].kp;
+	}
+	KUNIT_ASSERT_EQ(test, register_kprobes(kps, NOMEM_LEAVING), 0);
+	call_leaving();
+	deny_start(nth);
+	unregister_kprobes(kps, leave);
+	denied = deny_stop();
+	call_leaving();
+	for (i = 0; i < NOMEM_LEAVING; i++)
+		KUNIT_EXPECT_EQ_MSG(test, w[i].pre, 1 + (i >= leave),
+				    "%d leave, probe %d, allocation %d", leave, i, nth);
+	if (leave < NOMEM_LEAVING)
+		unregister_kprobes(kps + leave, NOMEM_LEAVING - leave);
+	return denied;
+}
+
+/* To stop being hit takes no memory, and harms nobody who stays or comes later. */
+static void test_unregister(struct kunit *test)
+{
+	struct watch *w = kunit_kcalloc(test, NOMEM_LEAVING, sizeof(*w), GFP_KERNEL);
+	int leave, nth;
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	for (leave = 1; leave <= NOMEM_LEAVING; leave++) {
+		nth = 1;
+		while (leave_without_memory(test, w, leave, nth) && nth < MOST_ALLOCATIONS)
+			nth++;
+		KUNIT_EXPECT_LT_MSG(test, nth, MOST_ALLOCATIONS, "no end of allocations");
+		if (IS_ENABLED(CONFIG_KPROBES_ON_FTRACE))
+			KUNIT_EXPECT_GT_MSG(test, nth, 1, "nothing was denied");
+	}
+	expect_all_freed(test);
+}
+
 #ifdef CONFIG_KRETPROBES
 static int nomem_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
@@ -286,6 +353,7 @@ static void nomem_suite_exit(struct kunit_suite *suite)
 static struct kunit_case nomem_cases[] = {
 	KUNIT_CASE_PARAM(test_register, nomem_gen_params),
 	KUNIT_CASE(test_array),
+	KUNIT_CASE(test_unregister),
 #ifdef CONFIG_KRETPROBES
 	KUNIT_CASE(test_return_probe),
 #endif

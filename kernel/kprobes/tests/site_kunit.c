@@ -28,9 +28,9 @@ static const char * const allowed[KPROBE_SITE_NR] = {
 	/*			       PDAQORG */
 	[KPROBE_SITE_PREPARED]	    = ".x.....",
 	[KPROBE_SITE_DISARMED]	    = "..x..xx",
-	[KPROBE_SITE_ARMED]	    = ".x.x..x",
-	[KPROBE_SITE_OPTIMIZING]    = "..x.x.x",
-	[KPROBE_SITE_OPTIMIZED]	    = "..x...x",
+	[KPROBE_SITE_ARMED]	    = ".x.x...",
+	[KPROBE_SITE_OPTIMIZING]    = "..x.x..",
+	[KPROBE_SITE_OPTIMIZED]	    = "..x....",
 	[KPROBE_SITE_RETIRED]	    = ".......",
 	[KPROBE_SITE_GONE]	    = ".....x.",
 };

@@ -101,6 +101,18 @@ static void hit_pop(void)
 }
 NOKPROBE_SYMBOL(hit_pop);
 
+/**
+ * arch_kprobe_forget_hit() - the hits under way on this CPU will not go on
+ *
+ * Context: oops, preemption off.
+ */
+void arch_kprobe_forget_hit(void)
+{
+	__this_cpu_write(kprobe_ctlblk.depth, 0);
+	hit_status(KPROBE_HIT_ACTIVE);
+}
+NOKPROBE_SYMBOL(arch_kprobe_forget_hit);
+
 /*
  * Carrying the instruction out
  */
@@ -121,7 +133,7 @@ static nokprobe_inline unsigned long copy_without_trap(struct kprobe *p)
 {
 	if (kprobe_optimized(p))
 		return kprobe_detour_copy(p);
-	if (p->ainsn.boostable && !READ_ONCE(p->post_handler))
+	if (p->ainsn.boostable && !(p->flags & KPROBE_FLAG_POST_HANDLER))
 		return (unsigned long)p->ainsn.insn;
 	return 0;
 }
